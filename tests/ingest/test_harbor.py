@@ -238,3 +238,12 @@ def test_documents_without_ids_are_told_apart_by_their_first_step(store, tmp_pat
         write(tmp_path / name / "t.json", value)
     imported(store, tmp_path)
     assert len(query(store, "FROM trials")) == 2
+
+
+def test_a_step_of_an_unknown_source_keeps_its_source_and_no_tokens_twice(store, tmp_path):
+    odd = step(1, "oracle", metrics={"prompt_tokens": 5, "logprobs": [0.5]})
+    write(tmp_path / "a.json", document(odd))
+    imported(store, tmp_path)
+    [row] = query(store, "FROM steps")
+    assert (row["kind"], row["input_tokens"]) == ("other", 5)
+    assert json.loads(row["extra"]) == {"source": "oracle", "metrics": {"logprobs": [0.5]}}

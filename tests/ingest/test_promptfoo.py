@@ -503,6 +503,17 @@ def test_a_table_is_declined(tmp_path):
     assert "a table of promptfoo lacks most of an evaluation" in message
 
 
+def test_secrets_of_what_is_broken_are_masked_in_quarantine(tmp_path):
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    text = json.dumps(export([row(0), row(1, response={"output": f"use {secret}"})]))
+    write(
+        tmp_path / "a.json", text.replace('"response": {"output": "use', '"response": {,"": "use')
+    )
+    store = queried_store(tmp_path / "store")
+    assert import_into(store, tmp_path / "a.json", redact=True).n_quarantined == 1
+    assert traces(store, secret) == []
+
+
 def test_secrets_are_masked_in_every_form(tmp_path):
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     told = row(0, response={"output": f"use {secret}"})

@@ -7,7 +7,7 @@ import re
 
 import pytest
 from peers import digests_after, query
-from support import import_into, queried_store
+from support import import_into, queried_store, traces
 
 from ingest.discovery import find_files
 
@@ -495,6 +495,22 @@ def test_odd_values_do_not_keep_a_trial_out(tmp_path):
     row = trial_of(tmp_path, **odd)
     assert row["passed"] is row["cost_usd"] is row["recorded_end"] is row["started_at"] is None
     assert (row["trial_id"], row["n_steps"], row["n_tool_calls"]) == ("sim-1", 1, 2)
+
+
+def test_secrets_are_masked_in_quarantine_which_says_where_they_were(tmp_path):
+    key = "sk-" + "proj-" + "Ab1" * 16
+    broken = {"id": "x", "task_id": [], "note": f"export OPENAI_API_KEY={key}"}
+    text = json.dumps(results(simulation(), broken), indent=1)
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "results.json").write_text(text, "utf-8")
+    store = queried_store(tmp_path / "store")
+    assert import_into(store, folder, redact=True).n_quarantined == 1
+    assert traces(store, key) == []
+    [row] = query(store, "FROM quarantine")
+    begin = text.rindex("{", 0, text.index('"x"'))
+    assert row["reason"] == "simulation 2: has no `task_id`"
+    assert (row["line"], row["byte_offset"]) == (text[:begin].count("\n") + 1, begin)
 
 
 @pytest.mark.parametrize("form", ["tau2", "v1"])

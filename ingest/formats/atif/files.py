@@ -5,17 +5,18 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ingest.formats.atif.documents import Document, read_document
 from ingest.formats.atif.trajectories import (
     EMBEDDED,
+    STEPS,
     Trajectories,
     continuation,
     main_file,
+    read_document,
     trial_files,
 )
 from ingest.formats.common.collector import RowCollector, part_id
-from ingest.formats.common.fields import Fields, list_of, object_of, text_of
-from ingest.formats.common.trials import end_reason, system_row
+from ingest.formats.common.fields import Fields, inner, list_of, object_of, text_of
+from ingest.formats.common.trials import outcome, system_row
 from ingest.reading import Reading, Reject, Stream
 from warehouse.core.formats.values import utf8
 from warehouse.core.hashing import content_hash
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ingest.reading import Block, ImportContext, SourceFile
+    from ingest.formats.common.large_objects import LargeObject
+    from ingest.reading import Block, ImportContext
     from warehouse.core.types import JsonObject, ResultRow, SystemRow
 
 SUITE = "atif"
@@ -49,37 +51,33 @@ def read_trajectory(path: Path, context: ImportContext) -> Iterator[Reading]:
     except OSError:
         context.read(path)  # reports why it cannot be read
         return
-    documents = [each for each in nested if isinstance(each, Document)]
+    documents = [each for each in nested if not isinstance(each, Reject)]
     if not documents:
         reason = document.spans.problem or "no ATIF document: it has no schema_version"
-        yield Reading(FORMAT, rejects=[Reject(reason)], files=_files(path, context))
+        file = context.read(path)
+        yield Reading(FORMAT, rejects=[Reject(reason)], files=[file] if file else [])
     else:
         reading = _reading([[each] for each in documents])
         reading.rejects += [each for each in nested if isinstance(each, Reject)]
         yield reading
 
 
-def _files(path: Path, context: ImportContext) -> list[SourceFile]:
-    file = context.read(path)
-    return [] if file is None else [file]
-
-
-def _others(path: Path, *, is_masked: bool) -> list[Document]:
+def _others(path: Path, *, is_masked: bool) -> list[LargeObject]:
     return [read_document(each, is_masked=is_masked) for each in trial_files(path)[1:]]
 
 
-def _nested(document: Document) -> Iterator[Document | Reject]:
+def _nested(document: LargeObject) -> Iterator[LargeObject | Reject]:
     """Yield the documents in an object of documents, and a reject for each member that is none."""
     yield from document.rejects
-    for name, (_, end) in document.spans.members.items():
-        value, start = document.root.get(name), document.value_starts.get(name, 0)
+    for name, value in document.root.items():
+        start, end = document.value_place(name)
         if isinstance(value, dict) and _VERSION in value:
             yield read_document(document.path, is_masked=document.is_masked, start=start, end=end)
-        elif name in document.root:
+        else:
             yield Reject(f"{utf8(name)}: no ATIF document", byte_offset=start)
 
 
-def _reading(trials: list[list[Document]]) -> Reading:
+def _reading(trials: list[list[LargeObject]]) -> Reading:
     """Return the reading of a file: the documents of each trial in it, the main one first."""
     ids = [_ids(documents[0]) for documents in trials]
     stream = Stream(
@@ -92,21 +90,18 @@ def _reading(trials: list[list[Document]]) -> Reading:
     return Reading(FORMAT, run=(SUITE, ids[0][0]), stream=stream)
 
 
-def _ids(document: Document) -> tuple[str, str]:
+def _ids(document: LargeObject) -> tuple[str, str]:
     """Return the ids of run and trial; without any, a hash of agent and first step."""
     root = document.root
-    session, trajectory = (text_of(root.get(name)) for name in ("session_id", "trajectory_id"))
-    trial_id = (
-        trajectory
-        or session
-        or content_hash(
-            "trial", root.get("agent"), document.first_step().decode("utf-8", "replace")
-        )
-    )
+    session, trial_id = (text_of(root.get(name)) for name in ("session_id", "trajectory_id"))
+    trial_id = trial_id or session
+    if not trial_id:
+        first_step = document.first(STEPS).decode("utf-8", "replace")
+        trial_id = content_hash("trial", root.get("agent"), first_step)
     return session or trial_id, trial_id
 
 
-def _blocks(documents: list[Document], run_id: str, trial_id: str) -> Iterator[Block]:
+def _blocks(documents: list[LargeObject], run_id: str, trial_id: str) -> Iterator[Block]:
     main = documents[0]
     rows = RowCollector(main.path, run_id, part=part_id(trial_id))
     system = _system(main.root)
@@ -121,41 +116,34 @@ def _blocks(documents: list[Document], run_id: str, trial_id: str) -> Iterator[B
 def _system(root: JsonObject) -> SystemRow:
     agent = Fields(root.get("agent"))
     model = agent.text("model_name")
-    subagents = _models(root) - {model}
+    subagents = sorted(filter(None, _models(root) - {model}))
     models: dict[str, str | list[str]] = {} if model is None else {"agent": model}
     if subagents:
-        models["subagent"] = sorted(filter(None, subagents))
+        models["subagent"] = subagents
     return system_row(agent=agent.text("name"), agent_version=agent.text("version"), models=models)
 
 
 def _models(root: JsonObject) -> set[str | None]:
     """Return the models of the sub-agents inside a document."""
-    nested = [object_of(each) for each in list_of(root.get(EMBEDDED))]
-    names = {text_of(object_of(each.get("agent")).get("model_name")) for each in nested}
-    return names.union(*map(_models, nested)) - {None}
+    nested = list_of(root.get(EMBEDDED))
+    names = {text_of(inner(each, "agent", "model_name")) for each in nested}
+    return names.union(*(_models(object_of(each)) for each in nested))
 
 
 def _result(
-    documents: list[Document], trial_id: str, system: SystemRow, rows: RowCollector
+    documents: list[LargeObject], trial_id: str, system: SystemRow, rows: RowCollector
 ) -> ResultRow:
-    last = documents[0]
     names = continuation(documents)
-    for document in documents:
-        if document.path.name in names:
-            last = document
+    last = [each for each in documents if each.path.name in names][-1]
     final = Fields(last.root.get("final_metrics"))
     tokens = {name: final.integer(f"total_{name}_tokens") for name in ("prompt", "completion")}
     is_known = any(tokens.values())
-    return {
+    return outcome() | {
         "content_id": rows.id_of("trial", SUITE, rows.run_id, system["system"], trial_id),
         "seq": 1,
-        "task_id": None,
         "model": system["model"],
         "system": system["system"],
         "trial_id": trial_id,
-        "end_reason": end_reason(None, passed=None),
-        "availability_status": "ok",
-        "success": True,
         "input_tokens": tokens["prompt"] if is_known else None,
         "output_tokens": tokens["completion"] if is_known else None,
         # A total of 0 where no step says a number is not a measurement.

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from ingest.formats.common.binary import without_binary
 from ingest.formats.common.fields import (
     Fields,
+    inner,
+    known_sum,
     list_of,
-    object_of,
     text_of,
     texts_of,
     whole_number,
 )
-from warehouse.core.formats.json_text import json_text
 
 if TYPE_CHECKING:
     from ingest.formats.common.collector import RowCollector
     from warehouse.core.types import Json, StepRow
 
 _KINDS = {"system": "system", "user": "user", "agent": "model"}
+_Column = Literal["input_tokens", "output_tokens", "cached_tokens", "cost_usd"]
+_SUMS: dict[str, _Column] = {
+    "total_prompt_tokens": "input_tokens",
+    "total_completion_tokens": "output_tokens",
+    "total_cached_tokens": "cached_tokens",
+    "total_cost_usd": "cost_usd",
+}
+# The totals that steps say.
+FIGURES = {*_SUMS, "total_steps"}
 
 
 @dataclass(slots=True)
@@ -28,22 +37,22 @@ class Totals:
     """The sums over the steps of a trajectory; None where no step has any.
 
     Attributes:
+        sums: by the name that the document gives to its total.
         n_steps: number of steps, copied ones included.
     """
 
+    sums: dict[str, float | None] = field(default_factory=dict)
     n_steps: int = 0
-    prompt_tokens: float | None = None
-    completion_tokens: float | None = None
-    cached_tokens: float | None = None
-    cost_usd: float | None = None
 
     def add(self, row: StepRow) -> None:
         """Add a step."""
         self.n_steps += 1
-        self.prompt_tokens = plus(self.prompt_tokens, row["input_tokens"])
-        self.completion_tokens = plus(self.completion_tokens, row["output_tokens"])
-        self.cached_tokens = plus(self.cached_tokens, row["cached_tokens"])
-        self.cost_usd = plus(self.cost_usd, row["cost_usd"])
+        for name, column in _SUMS.items():
+            self.sums[name] = known_sum((self.sums.get(name), row[column]))
+
+    def total(self, name: str) -> float | None:
+        """Return the sum for a total of the document."""
+        return self.n_steps if name == "total_steps" else self.sums.get(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,37 +96,39 @@ class StepRows:
         row = self._step(step, fields, trajectory, step_id)
         totals.add(row)
         self._rows.add("steps", row)
-        called = {text_of(object_of(call).get("tool_call_id")) for call in calls}
-        for call in calls:
-            call_id = text_of(object_of(call).get("tool_call_id"))
-            answers = [each for each in results if _source(each) == call_id and call_id is not None]
+        called = [text_of(inner(call, "tool_call_id")) for call in calls]
+        sources = [text_of(inner(result, "source_call_id")) for result in results]
+        for call, call_id in zip(calls, called, strict=True):
+            answers = [
+                result
+                for result, source in zip(results, sources, strict=True)
+                if source == call_id and call_id is not None
+            ]
             self._add_part(row, call, answers)
-        for result in results:
-            if _source(result) is None or _source(result) not in called:
+        for result, source in zip(results, sources, strict=True):
+            if source is None or source not in called:
                 self._add_part(row, None, [result])
 
     def _step(self, step: Json, fields: Fields, trajectory: Trajectory, step_id: str) -> StepRow:
         metrics = fields.inside("metrics")
-        source = fields.text("source")
-        kind = _KINDS.get(source or "", "other")
-        if source not in _KINDS and source is not None:
-            fields = Fields({**fields.left(), "source": source})
+        kind = _KINDS.get(str(fields.peek("source")), "other")
+        if kind != "other":
+            fields.drop("source")
         if kind == "model" and fields.peek("llm_call_count") == 0:
             kind = "agent"
         message = fields.value("message")
+        parts = None if isinstance(message, str | None) else without_binary(message)
         self._seq += 1
-        model = fields.text("model_name")
         row: StepRow = {
             "content_id": self._rows.id_of("step", self._result_id, step_id, step),
             "result_id": self._result_id,
             "seq": self._seq,
             "trajectory": trajectory.name,
             "step_id": step_id,
-            "parent_id": None,
             "agent": trajectory.agent,
             "kind": kind,
             "role": None if trajectory.is_part or kind != "model" else "subagent",
-            "model": model or (trajectory.model if kind == "model" else None),
+            "model": fields.text("model_name") or (trajectory.model if kind == "model" else None),
             "started_at": fields.moment("timestamp"),
             "input_tokens": metrics.integer("prompt_tokens"),
             "cached_tokens": metrics.integer("cached_tokens"),
@@ -128,9 +139,7 @@ class StepRows:
             "is_copied": fields.boolean("is_copied_context") or False,
             # The steps of a sub-agent are inside of one of the trial's.
             "is_counted": trajectory.is_part,
-            "extra": None,
         }
-        parts = None if isinstance(message, str | None) else without_binary(message)
         row["extra"] = fields.extra(parts=parts)
         return row
 
@@ -138,17 +147,14 @@ class StepRows:
         """Add a call of a tool with its results, or a result without a call."""
         fields, answers = Fields(call), [Fields(result) for result in results]
         contents = [answer.value("content") for answer in answers]
-        texts = [text for text in map(texts_of, contents) if text is not None]
-        text = "\n".join(texts) if texts else None
+        text = texts_of(list(map(texts_of, contents)))
         call_id = fields.text("tool_call_id")
         for answer in answers:
             call_id = answer.text("source_call_id") or call_id
-        marks = [object_of(answer.peek("extra")) for answer in answers]
-        codes = [whole_number(mark.get("exit_code")) for mark in marks]
-        is_error = any(mark.get("is_error") is True for mark in marks)
+        codes = [whole_number(inner(answer.peek("extra"), "exit_code")) for answer in answers]
+        is_error = any(inner(answer.peek("extra"), "is_error") is True for answer in answers)
         left = [answer.left() for answer in answers]
         others = [without_binary(each) for each in contents if not isinstance(each, str | None)]
-        arguments = fields.value("arguments")
         self._seq += 1
         row: StepRow = {
             "content_id": self._rows.id_of("part", step["content_id"], self._seq, call, results),
@@ -162,26 +168,14 @@ class StepRows:
             "name": fields.text("function_name"),
             "started_at": step["started_at"],
             "call_id": call_id,
-            "arguments": None if arguments is None else json_text(arguments),
+            "arguments": fields.json("arguments"),
             "text": text,
             "error": (text or "error") if is_error else None,
             "exit_code": next((code for code in codes if code is not None), None),
             "is_copied": step["is_copied"],
             "is_counted": False,
-            "extra": None,
         }
         row["extra"] = fields.extra(
             results=[each for each in left if each] or None, parts=others or None
         )
         self._rows.add("steps", row)
-
-
-def plus(total: float | None, value: float | None) -> float | None:
-    """Return a sum of which either part may be unknown."""
-    if value is None:
-        return total
-    return value if total is None else total + value
-
-
-def _source(result: Json) -> str | None:
-    return text_of(object_of(result).get("source_call_id"))

@@ -5,10 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ingest.formats.atif.documents import STEPS
 from ingest.formats.atif.recognition import is_document
-from ingest.formats.atif.steps import StepRows, Totals, Trajectory, plus
-from ingest.formats.common.fields import amount, finite_number, list_of, object_of, text_of
+from ingest.formats.atif.steps import FIGURES, StepRows, Totals, Trajectory
+from ingest.formats.common.fields import (
+    amount,
+    finite_number,
+    inner,
+    known_sum,
+    list_of,
+    object_of,
+    text_of,
+)
+from ingest.formats.common.large_objects import large_object
+from ingest.formats.common.trials import figure_row, score_row
 from ingest.reading import Candidate, Reject
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import utf8
@@ -17,20 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ingest.formats.atif.documents import Document
     from ingest.formats.common.collector import RowCollector
+    from ingest.formats.common.large_objects import LargeObject
     from ingest.reading import Block
     from warehouse.core.types import Json, JsonObject
 
+STEPS = "steps"
 EMBEDDED = "subagent_trajectories"
 CONTINUED = "continued_trajectory_ref"
-_SUMS = {
-    "total_prompt_tokens": "prompt_tokens",
-    "total_completion_tokens": "completion_tokens",
-    "total_cached_tokens": "cached_tokens",
-    "total_cost_usd": "cost_usd",
-    "total_steps": "n_steps",
-}
 
 
 def main_file(path: Path) -> Path | None:
@@ -41,6 +44,17 @@ def main_file(path: Path) -> Path | None:
         if is_document(Candidate(main)):
             return main
     return None
+
+
+def read_document(
+    path: Path, *, is_masked: bool, start: int = 0, end: int | None = None
+) -> LargeObject:
+    """Return the document in a file, or in a part of it.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    return large_object(path, {STEPS}, is_masked=is_masked, start=start, end=end)
 
 
 def trial_files(main: Path) -> list[Path]:
@@ -73,7 +87,7 @@ class Trajectories:
         self._steps = StepRows(self.rows, self.result_id)
 
     def add_documents(
-        self, documents: Sequence[Document], place: str, name: str = ""
+        self, documents: Sequence[LargeObject], place: str, name: str = ""
     ) -> Iterator[Block]:
         """Yield blocks of the steps of a main trajectory and its others.
 
@@ -94,15 +108,16 @@ class Trajectories:
             )
             yield from self.add(document, trajectory, utf8(f"{place}{document.path.name}"))
 
-    def add(self, document: Document, trajectory: Trajectory, place: str) -> Iterator[Block]:
+    def add(self, document: LargeObject, trajectory: Trajectory, place: str) -> Iterator[Block]:
         """Yield blocks of the steps of a document and of the sub-agents inside it."""
         totals = Totals()
         yield from self.rows.rest()
         self.rows.path = document.path
-        document.add_problems(self.rows)
+        self.rows.rejects += document.rejects
+        self.rows.secrets += document.secrets
         if STEPS not in document.spans.lists:
             self.rows.rejects.append(Reject("an ATIF document without a list of steps"))
-        for step in document.steps(self.rows):
+        for _, step in document.objects(STEPS, self.rows, "step"):
             self._steps.add(step, trajectory, totals)
             yield from self.rows.full()
         tree = [totals, *self._add_embedded(document.root, trajectory, place)]
@@ -144,44 +159,25 @@ class Trajectories:
     def _add_figures(self, root: JsonObject, tree: list[Totals], place: str) -> None:
         """Add the figures of a trajectory, and what its steps come to as their scores."""
         for name, figure in object_of(root.get("final_metrics")).items():
-            value, text = amount(figure)
-            if name == "extra" or (value is None and text is None):
+            metric = f"{place}: {utf8(name)}"
+            total, reason = _recomputed(name, figure, tree)
+            row = figure_row(metric, figure, reason=reason)
+            if name == "extra" or row is None:
                 continue
             self._seq += 1
-            metric = f"{place}: {utf8(name)}"
-            total, reason = _recomputed(name, value, tree)
             if reason is None:
-                self._add_total(metric, total)
-            self.rows.add(
-                "reported_metrics",
-                {
-                    "content_id": self.rows.id_of("figure", self.result_id, metric, value, text),
-                    "seq": self._seq,
-                    "metric": metric,
-                    "statistic": "sum" if reason is None else None,
-                    "reducer": "none" if reason is None else None,
-                    "value": value,
-                    "text": text,
-                    "reason": reason,
-                },
+                score = score_row(
+                    metric, total, scorer="steps", check_class="harness", counts=False
+                )
+                score["content_id"] = self.rows.id_of("total", self.result_id, metric, total)
+                self.rows.add("result_scores", {**score, "result_id": self.result_id})
+            row["content_id"] = self.rows.id_of(
+                "figure", self.result_id, metric, row["value"], row["text"]
             )
-
-    def _add_total(self, metric: str, total: float | None) -> None:
-        self.rows.add(
-            "result_scores",
-            {
-                "content_id": self.rows.id_of("total", self.result_id, metric, total),
-                "result_id": self.result_id,
-                "scorer": "steps",
-                "metric": metric,
-                "value": total,
-                "check_class": "harness",
-                "counts": False,
-            },
-        )
+            self.rows.add("reported_metrics", {**row, "seq": self._seq})
 
 
-def continuation(documents: Sequence[Document]) -> set[str]:
+def continuation(documents: Sequence[LargeObject]) -> set[str]:
     """Return the names of the files of the main trajectory: the first, and what continues it."""
     by_name = {document.path.name: document for document in documents}
     chain: set[str] = set()
@@ -194,25 +190,17 @@ def continuation(documents: Sequence[Document]) -> set[str]:
 
 
 def _trajectory(root: JsonObject, name: str | None, *, is_part: bool) -> Trajectory:
-    agent = object_of(root.get("agent"))
-    return Trajectory(
-        name,
-        None if is_part else text_of(agent.get("name")),
-        text_of(agent.get("model_name")),
-        is_part,
-    )
+    agent, model = (text_of(inner(root, "agent", key)) for key in ("name", "model_name"))
+    return Trajectory(name, None if is_part else agent, model, is_part)
 
 
-def _recomputed(
-    name: str, value: float | None, tree: list[Totals]
-) -> tuple[float | None, str | None]:
+def _recomputed(name: str, figure: Json, tree: list[Totals]) -> tuple[float | None, str | None]:
     """Return what a figure should be by the steps, sub-agents too if it covers them, or why not."""
-    if name not in _SUMS or value is None:
+    value = amount(figure)[0]
+    if name not in FIGURES or value is None:
         return None, "how it is computed is not known"
-    sums = [finite_number(getattr(totals, _SUMS[name])) for totals in tree]
-    own, total = sums[0], None
-    for each in sums:
-        total = plus(total, each)
+    sums = [finite_number(totals.total(name)) for totals in tree]
+    own, total = sums[0], known_sum(sums)
     if total is None:
         return None, "no step says it"
     for each in (own, total):

@@ -1,1 +1,1 @@
-"""Shared by readers: lines, JSON of any size, exact JSON, nesting, fields, ids, threads."""
+"""Shared by readers: lines, JSON of any size, exact JSON, fields, rows of trials, ids, threads."""

@@ -30,11 +30,16 @@ def part_id(name: str) -> str:
     return content_hash("part", name)[:_PART_DIGITS]
 
 
+def id_in(part: str, *record: object) -> str:
+    """Return the content id of a record of a part, which begins with the id of the part."""
+    return part + content_hash(*record)[len(part) :]
+
+
 class RowCollector:
     """The rows of one run, or of one part of it, that were read and not yet yielded.
 
     Attributes:
-        run_id: the run.
+        run_id: the run; "" where only rejects and secrets are collected.
         path: the file that what is not yet yielded was read from.
         rejects: records that cannot be used.
         secrets: line and kind of each possible secret.
@@ -54,9 +59,10 @@ class RowCollector:
         found = content_hash(*record)
         return self._part + found[: len(found) - len(self._part)]
 
-    def add(self, table: str, row: Row) -> None:
-        """Add a row with its `content_id`."""
-        self._rows.setdefault(table, []).append(row)
+    def add(self, table: str, *rows: Row) -> None:
+        """Add rows with their `content_id`."""
+        if rows:
+            self._rows.setdefault(table, []).extend(rows)
 
     def add_lines(
         self, blocks: Iterable[RecordBlock], add: Callable[[LineRecord], None]
@@ -109,7 +115,7 @@ class RowCollector:
     def rest(self) -> Iterator[Block]:
         """Yield what was collected."""
         rows = {table: self._first(table, rows) for table, rows in self._rows.items()}
-        block = Block(path=self.path, run_id=self.run_id, rows={**rows})
+        block = Block(path=self.path, run_id=self.run_id or None, rows={**rows})
         block.rejects, block.secrets = self.rejects, self.secrets
         self._rows, self.rejects, self.secrets = {}, [], []
         if block.rows or block.rejects or block.secrets:

@@ -11,7 +11,7 @@ from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import is_integer, utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from warehouse.core.types import Json, JsonObject
 
@@ -20,6 +20,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 T = TypeVar("T")
+Number = TypeVar("Number", int, float)
 
 
 class Fields:
@@ -59,9 +60,27 @@ class Fields:
         """Take a value of any type."""
         return self._left.pop(name, None)
 
+    def plain(self, name: str) -> str | None:
+        """Take a value of any type as text: JSON text unless it is one; None for null."""
+        return plain_text(self.value(name))
+
+    def json(self, name: str) -> str | None:
+        """Take a value of any type as JSON text; None for null."""
+        return json_or_none(self.value(name))
+
     def peek(self, name: str) -> Json:
         """Return a value without taking it."""
         return self._left.get(name)
+
+    def drop(self, *names: str) -> None:
+        """Take values that are stored elsewhere, or not at all."""
+        for name in names:
+            self._left.pop(name, None)
+
+    def drop_equal(self, name: str, value: Json) -> None:
+        """Take a value if it only repeats another."""
+        if self._left.get(name) == value:
+            self.drop(name)
 
     def inside(self, name: str) -> Fields:
         """Return the fields of an object in a field; what they leave is left here, too."""
@@ -92,6 +111,18 @@ def object_of(value: object) -> dict[str, Any]:
 def list_of(value: object) -> list[Any]:
     """Return a list as it is; an empty one for any other value."""
     return value if isinstance(value, list) else []
+
+
+def objects_of(value: object) -> list[dict[str, Any]]:
+    """Return the objects in a list, without its other elements."""
+    return [each for each in list_of(value) if isinstance(each, dict)]
+
+
+def inner(value: Json, *names: str) -> Json:
+    """Return what is in an object below some names, each inside that before; None for nothing."""
+    for name in names:
+        value = object_of(value).get(name)
+    return value
 
 
 def text_of(value: object) -> str | None:
@@ -152,6 +183,20 @@ def plain_text(value: Json) -> str | None:
     if value is None:
         return None
     return utf8(value) if isinstance(value, str) else json_text(value)
+
+
+def known_sum(numbers: Iterable[Number | None]) -> Number | None:
+    """Return the sum of the numbers that are known; None if none is."""
+    total: Number | None = None
+    for number in numbers:
+        if number is not None:
+            total = number if total is None else total + number
+    return total
+
+
+def json_or_none(value: Json) -> str | None:
+    """Return a value as JSON text; None for null."""
+    return None if value is None else json_text(value)
 
 
 def amount(value: Json) -> tuple[float | None, str | None]:

@@ -117,6 +117,21 @@ def parsed(raw: bytes) -> tuple[Json, bool]:
     return _parsed_exactly(raw)
 
 
+def decoded(value: Json, *starts: str) -> Json:
+    """Return what a JSON text holds; any other value, or text, as it is.
+
+    Args:
+        value: the text.
+        starts: how it must begin to be taken for JSON; without any, all texts are tried.
+    """
+    if not isinstance(value, str) or not value.lstrip().startswith(starts or ""):
+        return value
+    try:
+        return parsed(value.encode("utf-8", "replace"))[0]
+    except UnreadableRecordError:
+        return value
+
+
 def _read(raw: bytes, line: int, offset: int, *, into: RecordBlock) -> None:
     raw = raw.removesuffix(b"\r")
     if not raw.strip():

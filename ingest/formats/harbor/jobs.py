@@ -6,11 +6,19 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.collector import RowCollector, part_id
-from ingest.formats.common.fields import Fields, amount, list_of, object_of, text_of
+from ingest.formats.common.documents import object_in, run_reading
+from ingest.formats.common.fields import Fields, list_of, object_of, text_of
 from ingest.formats.common.records import UnreadableRecordError
-from ingest.formats.harbor.layout import RESULT, SUITE, harbor_version, object_in
-from ingest.formats.harbor.trials import TABLES, add_result, trial_part
-from ingest.reading import Reading, Reject, Stream
+from ingest.formats.common.trials import figure_row
+from ingest.formats.harbor.rows import (
+    RESULT,
+    SUITE,
+    TABLES,
+    add_result,
+    harbor_version,
+    trial_part,
+)
+from ingest.reading import Reading, Reject
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import utf8
 
@@ -48,25 +56,15 @@ def read_job(path: Path, context: ImportContext) -> Iterator[Reading]:
     except UnreadableRecordError as error:
         yield Reading(FORMAT, rejects=[Reject(str(error), raw=file.data)], files=[file])
         return
-    run_id = text_of(job.get("id")) or utf8(path.parent.name)
+    header = _header(job, path)
     trials = [object_of(each) for each in list_of(job.get("trial_results"))]
-    folder = path.parent
     # What a trial's own file says is read there, with its trajectories.
-    inside = [each for each in trials if not _has_file(folder, each)]
+    inside = [each for each in trials if not _has_file(path.parent, each)]
+    blocks = partial(_blocks, path, job, header["run_id"], inside)
     parts = {part_id("job"), *map(trial_part, inside)}
-    yield Reading(
-        FORMAT,
-        rows={"runs": [_header(job, run_id, path)]},
-        run=(SUITE, run_id),
-        files=[file],
-        stream=Stream(
-            paths=(path,),
-            tables=TABLES,
-            blocks=partial(_blocks, path, job, run_id, inside),
-            is_run=True,
-            parts=frozenset(parts),
-        ),
-    )
+    reading = run_reading(FORMAT, header, (path,), TABLES, blocks, parts=parts)
+    reading.files = [file]
+    yield reading
 
 
 def _has_file(folder: Path, trial: JsonObject) -> bool:
@@ -74,16 +72,14 @@ def _has_file(folder: Path, trial: JsonObject) -> bool:
     return bool(name) and "/" not in str(name) and (folder / str(name) / RESULT).is_file()
 
 
-def _header(job: JsonObject, run_id: str, path: Path) -> RunRow:
+def _header(job: JsonObject, path: Path) -> RunRow:
     fields = Fields(job)
     version = harbor_version(path.parent)
-    for name in ("id", "stats", "trial_results"):
-        fields.value(name)
+    fields.drop("id", "stats", "trial_results")
     # Times of a job are local, of an unknown zone: they stay in `extra`.
     return {
         "suite": SUITE,
-        "run_id": run_id,
-        "origin": "import",
+        "run_id": text_of(job.get("id")) or utf8(path.parent.name),
         "versions": None if version is None else json_text({"harbor": version}),
         "source_name": utf8(path.parent.name),
         "extra": fields.extra(),
@@ -99,8 +95,8 @@ def _blocks(path: Path, job: JsonObject, run_id: str, trials: list[JsonObject]) 
     stats = object_of(job.get("stats"))
     for name, value in {**object_of(job.get("status")), **stats}.items():
         if name != "evals":
-            path_of = f"{_COUNTS}.{_SUMS[name]}" if name in _SUMS else None
-            _add(rows, f"stats.{name}", value, score=path_of)
+            score = f"{_COUNTS}.{_SUMS[name]}" if name in _SUMS else None
+            _add(rows, f"stats.{name}", value, score=score)
     for key, value in object_of(stats.get("evals")).items():
         _add_eval(rows, key, object_of(value))
     yield from rows.rest()
@@ -109,9 +105,7 @@ def _blocks(path: Path, job: JsonObject, run_id: str, trials: list[JsonObject]) 
 def _add_eval(rows: RowCollector, key: str, figures: JsonObject) -> None:
     """Add the figures of an agent, model and data set."""
     begin = f"evals[{utf8(key)}]"
-    base = f'{_COUNTS}.evals."{utf8(key)}"'
-    if '"' in key or "\\" in key:
-        base = ""
+    base = "" if '"' in key or "\\" in key else f'{_COUNTS}.evals."{utf8(key)}"'
     for name, value in figures.items():
         if name not in _LISTS:
             known = name in {"n_trials", "n_errors"} and base
@@ -137,27 +131,15 @@ def _add(
     k: str | None = None,
 ) -> None:
     """Add a figure: a sum, a ratio of two, or a share of tasks passed in k attempts."""
-    value, text = amount(figure)
-    if value is None and text is None:
-        return
-    statistic, reducer, parameters = "sum", "none", None
-    if per is not None:
-        statistic, parameters = "ratio", json_text({"per": per})
-    elif k is not None and score is not None:
-        statistic, reducer, parameters = "mean", "pass_at_k", json_text({"k": int(k)})
-    is_known = score is not None
-    rows.add(
-        "reported_metrics",
-        {
-            "content_id": rows.id_of("figure", metric, value, text),
-            "seq": 1,
-            "metric": metric,
-            "score": score,
-            "statistic": statistic if is_known else None,
-            "reducer": reducer if is_known else None,
-            "reducer_parameters": parameters if is_known else None,
-            "value": value,
-            "text": text,
-            "reason": None if is_known else _STATE,
-        },
+    row = figure_row(
+        metric,
+        figure,
+        score=score,
+        statistic="ratio" if per is not None else "sum" if k is None else "mean",
+        per=per,
+        k=None if k is None or score is None else int(k),
+        reason=_STATE if score is None else None,
     )
+    if row is not None:
+        row["content_id"] = rows.id_of("figure", metric, row["value"], row["text"])
+        rows.add("reported_metrics", {**row, "seq": 1})

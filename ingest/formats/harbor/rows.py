@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ingest.formats.atif.steps import plus
+from ingest.formats.common.collector import part_id
+from ingest.formats.common.documents import object_beside
 from ingest.formats.common.fields import (
     Fields,
-    amount,
     finite_number,
+    inner,
     iso_moment,
+    known_sum,
     list_of,
     object_of,
     text_of,
     whole_number,
 )
-from ingest.formats.common.trials import answered, end_reason, system_row
-from ingest.formats.harbor.layout import SUITE
+from ingest.formats.common.trials import outcome, score_row, system_row
 from warehouse.core.formats.json_text import json_text
-from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
     from ingest.formats.common.collector import RowCollector
-    from warehouse.core.types import Json, JsonObject, ResultRow, ResultScoreRow, SystemRow
+    from ingest.formats.common.trials import Cause
+    from warehouse.core.types import JsonObject, ResultRow, SystemRow
 
-PHASES = ("environment_setup", "agent_setup", "agent_execution", "verifier")
+SUITE = "harbor"
+RESULT = "result.json"
+TABLES = ("systems", "results", "steps", "result_scores", "reported_metrics", "events")
+_LOCK = "lock.json"
+_PHASES = ("environment_setup", "agent_setup", "agent_execution", "verifier")
 _REWARD = "reward"
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - as in columns, which are UTC
 _LIMITS = {"ContextLengthExceededError", "OutputLengthExceededError", "AgentContextLimitError"}
@@ -35,60 +40,72 @@ _TIMEOUT = "AgentTimeoutError"
 _AMOUNTS = ("n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd")
 
 
-def trial_system(trial: JsonObject, version: str | None) -> SystemRow:
-    """Return the row of the system that a trial tested.
+def trial_part(trial: JsonObject) -> str:
+    """Return how the ids of a trial's rows begin."""
+    return part_id(f"trial {trial.get('id') or trial.get('trial_name')}")
+
+
+def run_id_of(trial: JsonObject, folder: Path) -> str:
+    """Return the run of a trial: the id of its job, else the folder of its trials."""
+    config = object_of(trial.get("config"))
+    parent = (text_of(config.get("trials_dir")) or "").rstrip("/").rpartition("/")[2]
+    return text_of(config.get("job_id")) or parent or folder.parent.name or "harbor"
+
+
+def harbor_version(folder: Path) -> str | None:
+    """Return the version of Harbor by the lock file of a job's folder; None if none says it."""
+    return text_of(inner(object_beside(folder / _LOCK), "harbor", "version"))
+
+
+def add_result(trial: JsonObject, folder: Path, rows: RowCollector) -> str:
+    """Add the rows of what a trial's result says; return the result's id.
 
     Args:
-        trial: the trial's result.
-        version: version of Harbor.
+        trial: the result.
+        folder: that of its job.
+        rows: collects the rows.
     """
-    info = object_of(trial.get("agent_info"))
-    model = model_name(trial)
-    settings = object_of(object_of(trial.get("config")).get("agent"))
-    kept = {name: settings[name] for name in ("import_path", "kwargs") if settings.get(name)}
+    system = _system(trial, harbor_version(folder))
+    row = _trial_row(trial, system, rows)
+    rows.add("systems", system)
+    rows.add("results", row)
+    _add_rewards(trial, row["content_id"], rows)
+    return row["content_id"]
+
+
+def _system(trial: JsonObject, version: str | None) -> SystemRow:
+    settings = object_of(inner(trial, "config", "agent"))
+    model, provider = (
+        text_of(inner(trial, "agent_info", "model_info", name)) for name in ("name", "provider")
+    )
     return system_row(
-        agent=text_of(info.get("name")) or text_of(settings.get("name")),
-        agent_version=text_of(info.get("version")),
+        agent=_agent_text(trial, "name") or text_of(settings.get("name")),
+        agent_version=_agent_text(trial, "version"),
         harness="harbor",
         harness_version=version,
-        models={} if model is None else {"agent": model},
-        configuration=kept,
+        model=f"{provider}/{model}" if model and provider else model,
+        configuration={
+            name: settings[name] for name in ("import_path", "kwargs") if settings.get(name)
+        },
     )
 
 
-def model_name(trial: JsonObject) -> str | None:
-    """Return the model of a trial with its provider; None if it has none."""
-    model = object_of(object_of(trial.get("agent_info")).get("model_info"))
-    name, provider = text_of(model.get("name")), text_of(model.get("provider"))
-    return f"{provider}/{name}" if name and provider else name
+def _agent_text(trial: JsonObject, *names: str) -> str | None:
+    return text_of(inner(trial, "agent_info", *names))
 
 
-def eval_key(trial: JsonObject) -> str:
-    """Return the key of the figures of a job that a trial is part of."""
-    info = object_of(trial.get("agent_info"))
-    model = text_of(object_of(info.get("model_info")).get("name"))
-    names = [text_of(info.get("name")), model, text_of(trial.get("source")) or "adhoc"]
-    return "__".join(name for name in names if name)
-
-
-def trial_row(trial: JsonObject, system: SystemRow, rows: RowCollector) -> ResultRow:
-    """Return the row of a trial.
-
-    Args:
-        trial: its result.
-        system: what it tested.
-        rows: gives ids.
-    """
+def _trial_row(trial: JsonObject, system: SystemRow, rows: RowCollector) -> ResultRow:
     fields = Fields(trial)
     trial_id = fields.text("id") or fields.peek("trial_name")
-    passed, failure = verdict(rewards_of(trial)), _failure(trial)
+    passed, failure = _verdict(_rewards(trial)), _failure(trial)
     amounts = _amounts(trial)
-    is_known = any(amounts.get(name) for name in ("n_input_tokens", "n_output_tokens"))
-    tokens = {name: whole_number(amounts.get(name)) if is_known else None for name in _AMOUNTS}
+    is_known = any(amounts[name] for name in ("n_input_tokens", "n_output_tokens"))
+    known = amounts if is_known else dict.fromkeys(_AMOUNTS)
     phases = _phases(trial)
-    for name in (*PHASES, "task_id"):
-        fields.value(name)
-    row: ResultRow = {
+    task = fields.value("task_id")
+    fields.drop(*_PHASES)
+    row = outcome(passed=passed, cause=_cause(failure), recorded_end=failure, failure=failure)
+    row |= {
         "content_id": rows.id_of("trial", SUITE, rows.run_id, system["system"], trial_id),
         "seq": _position(trial),
         "model": system["model"],
@@ -97,20 +114,16 @@ def trial_row(trial: JsonObject, system: SystemRow, rows: RowCollector) -> Resul
         "task_set": fields.text("source") or "adhoc",
         "task_id": fields.text("task_name"),
         "task_hash": fields.text("task_checksum"),
-        "end_reason": end_reason(_cause(failure), passed=passed),
-        "recorded_end": failure,
-        **answered(passed=passed, failure=failure),
         "started_at": fields.moment("started_at"),
         "ended_at": fields.moment("finished_at"),
-        "input_tokens": tokens["n_input_tokens"],
-        "cached_tokens": tokens["n_cache_tokens"],
-        "output_tokens": tokens["n_output_tokens"],
-        "cost_usd": finite_number(amounts.get("cost_usd")) if is_known else None,
+        "input_tokens": whole_number(known["n_input_tokens"]),
+        "cached_tokens": whole_number(known["n_cache_tokens"]),
+        "output_tokens": whole_number(known["n_output_tokens"]),
+        "cost_usd": finite_number(known["cost_usd"]),
         "phases": json_text(phases) if phases else None,
-        "extra": None,
     }
-    task = object_of(trial.get("task_id"))
-    row["extra"] = fields.extra(counts=_counts(trial, amounts), task=task or None)
+    counts = _counts(trial, amounts)
+    row["extra"] = fields.extra(counts=counts, task=object_of(task) or None)
     return row
 
 
@@ -123,24 +136,34 @@ def _position(trial: JsonObject) -> int:
     return 1 if started is None else int((started - _EPOCH).total_seconds() * 1000)
 
 
-def score_rows(trial: JsonObject, result_id: str, rows: RowCollector) -> Iterator[ResultScoreRow]:
-    """Yield the rewards of a trial, and those of its steps, which do not count by themselves."""
-    rewards = rewards_of(trial)
-    for name, reward in rewards.items():
-        yield _reward(name, reward, result_id, rows, counts=name in _deciding(rewards))
-    for index, value in enumerate(list_of(trial.get("step_results"))):
+def _add_rewards(trial: JsonObject, result_id: str, rows: RowCollector) -> None:
+    """Add the rewards of a trial, and those of its steps, which do not count by themselves."""
+    rewards = _rewards(trial)
+    named = [(name, reward, name in _deciding(rewards)) for name, reward in rewards.items()]
+    for name, step in _parts(trial)[1:]:
+        named += [(f"{name}/{key}", reward, False) for key, reward in _rewards(step).items()]
+    for name, reward, counts in named:
+        score = score_row(name, reward, scorer="verifier", check_class="reward", counts=counts)
+        score["content_id"] = rows.id_of("reward", result_id, name, score["value"], score["text"])
+        rows.add("result_scores", {**score, "result_id": result_id})
+
+
+def _parts(trial: JsonObject) -> list[tuple[str, JsonObject]]:
+    """Return a trial and its steps, each with its name."""
+    parts = [("", trial)]
+    for number, value in enumerate(list_of(trial.get("step_results")), 1):
         step = object_of(value)
-        place = text_of(step.get("step_name")) or text_of(step.get("name")) or f"step {index + 1}"
-        for name, reward in rewards_of(step).items():
-            yield _reward(f"{place}/{name}", reward, result_id, rows, counts=False)
+        name = text_of(step.get("step_name")) or text_of(step.get("name")) or f"step {number}"
+        parts.append((name, step))
+    return parts
 
 
-def rewards_of(trial: JsonObject) -> JsonObject:
+def _rewards(trial: JsonObject) -> JsonObject:
     """Return the rewards of a trial or of one of its steps."""
-    return object_of(object_of(trial.get("verifier_result")).get("rewards"))
+    return object_of(inner(trial, "verifier_result", "rewards"))
 
 
-def verdict(rewards: JsonObject) -> bool | None:
+def _verdict(rewards: JsonObject) -> bool | None:
     """Return whether a trial passed: its deciding rewards are 1; None without one."""
     found = [finite_number(rewards[name]) for name in _deciding(rewards)]
     numbers = [number for number in found if number is not None]
@@ -152,33 +175,13 @@ def _deciding(rewards: JsonObject) -> list[str]:
     return [_REWARD] if _REWARD in rewards else list(rewards)
 
 
-def _reward(
-    name: str, reward: Json, result_id: str, rows: RowCollector, *, counts: bool
-) -> ResultScoreRow:
-    value, text = amount(reward)
-    return {
-        "content_id": rows.id_of("reward", result_id, name, value, text),
-        "result_id": result_id,
-        "scorer": "verifier",
-        "metric": utf8(name),
-        "value": value,
-        "text": text,
-        "check_class": "reward",
-        "counts": counts,
-    }
-
-
 def _failure(trial: JsonObject) -> str | None:
     """Return the type of a trial's exception, else that of the first of its steps."""
-    steps = list_of(trial.get("step_results"))
-    for part in (trial, *map(object_of, steps)):
-        name = text_of(object_of(part.get("exception_info")).get("exception_type"))
-        if name is not None:
-            return name
-    return None
+    types = (text_of(inner(part, "exception_info", "exception_type")) for _, part in _parts(trial))
+    return next((each for each in types if each is not None), None)
 
 
-def _cause(failure: str | None) -> Literal["limit", "timeout", "error"] | None:
+def _cause(failure: str | None) -> Cause:
     if failure is None:
         return None
     if failure == _TIMEOUT:
@@ -188,27 +191,22 @@ def _cause(failure: str | None) -> Literal["limit", "timeout", "error"] | None:
 
 def _amounts(trial: JsonObject) -> dict[str, float | None]:
     """Return the tokens and the cost of a trial, or the sums over its steps."""
-    steps = list_of(trial.get("step_results"))
-    parts = [trial] if trial.get("agent_result") is not None else map(object_of, steps)
-    sums: dict[str, float | None] = dict.fromkeys(_AMOUNTS)
-    for part in parts:
-        result = object_of(part.get("agent_result"))
-        for name in _AMOUNTS:
-            sums[name] = plus(sums[name], finite_number(result.get(name)))
-    return sums
+    parts = _parts(trial)[:1] if trial.get("agent_result") is not None else _parts(trial)[1:]
+    results = [object_of(part.get("agent_result")) for _, part in parts]
+    return {
+        name: known_sum(finite_number(result.get(name)) for result in results) for name in _AMOUNTS
+    }
 
 
 def _phases(trial: JsonObject) -> list[JsonObject]:
     phases: list[JsonObject] = []
-    for index, value in enumerate((trial, *list_of(trial.get("step_results")))):
-        part = object_of(value)
-        name = text_of(part.get("step_name")) or text_of(part.get("name")) or f"step {index}"
-        for phase in PHASES:
+    for name, part in _parts(trial):
+        for phase in _PHASES:
             times = object_of(part.get(phase))
             if iso_moment(times.get("started_at")) is not None:
                 phases.append(
                     {
-                        "name": f"{name}/{phase}" if index else phase,
+                        "name": f"{name}/{phase}" if name else phase,
                         "started_at": times.get("started_at"),
                         "ended_at": times.get("finished_at"),
                     }
@@ -218,7 +216,9 @@ def _phases(trial: JsonObject) -> list[JsonObject]:
 
 def _counts(trial: JsonObject, amounts: dict[str, float | None]) -> JsonObject:
     """Return what a job's figures add up, so that the audit can: see `jobs`."""
-    rewards = rewards_of(trial)
+    rewards = _rewards(trial)
+    names = (_agent_text(trial, "name"), _agent_text(trial, "model_info", "name"))
+    key = "__".join(filter(None, (*names, text_of(trial.get("source")) or "adhoc")))
     is_failed = trial.get("exception_info") is not None
     values = {name: finite_number(value) for name, value in rewards.items()}
     first = next(iter(values.values())) if len(values) == 1 else None
@@ -227,7 +227,7 @@ def _counts(trial: JsonObject, amounts: dict[str, float | None]) -> JsonObject:
         "errored": int(is_failed),
         **amounts,
         "evals": {
-            eval_key(trial): {
+            key: {
                 "all": 1,
                 "n_trials": int(bool(rewards)),
                 "n_errors": int(is_failed),

@@ -5,14 +5,21 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ingest.formats.atif.documents import read_document
 from ingest.formats.atif.recognition import is_document
-from ingest.formats.atif.trajectories import Trajectories, trial_files
-from ingest.formats.common.collector import RowCollector, part_id
-from ingest.formats.common.fields import list_of, object_of, text_of
+from ingest.formats.atif.trajectories import Trajectories, read_document, trial_files
+from ingest.formats.common.collector import RowCollector
+from ingest.formats.common.documents import object_in
+from ingest.formats.common.fields import inner, list_of, text_of
 from ingest.formats.common.records import UnreadableRecordError
-from ingest.formats.harbor.layout import RESULT, SUITE, harbor_version, object_in, run_id_of
-from ingest.formats.harbor.rows import score_rows, trial_row, trial_system
+from ingest.formats.common.trials import test_row
+from ingest.formats.harbor.rows import (
+    RESULT,
+    SUITE,
+    TABLES,
+    add_result,
+    run_id_of,
+    trial_part,
+)
 from ingest.reading import Candidate, Reading, Reject, Stream
 from warehouse.core.formats.values import utf8
 
@@ -24,7 +31,6 @@ if TYPE_CHECKING:
     from warehouse.core.types import JsonObject
 
 FORMAT = "Harbor trial"
-TABLES = ("systems", "results", "steps", "result_scores", "reported_metrics", "events")
 _TRAJECTORY = "agent/trajectory.json"
 _TESTS = "verifier/ctrf.json"
 
@@ -64,28 +70,6 @@ def read_trial(path: Path, context: ImportContext) -> Iterator[Reading]:
     yield reading
 
 
-def trial_part(trial: JsonObject) -> str:
-    """Return how the ids of a trial's rows begin."""
-    return part_id(f"trial {trial.get('id') or trial.get('trial_name')}")
-
-
-def add_result(trial: JsonObject, folder: Path, rows: RowCollector) -> str:
-    """Add the rows of what a trial's result says; return the result's id.
-
-    Args:
-        trial: the result.
-        folder: that of its job.
-        rows: collects the rows.
-    """
-    system = trial_system(trial, harbor_version(folder))
-    rows.add("systems", system)
-    row = trial_row(trial, system, rows)
-    rows.add("results", row)
-    for score in score_rows(trial, row["content_id"], rows):
-        rows.add("result_scores", score)
-    return row["content_id"]
-
-
 def _trajectories(folder: Path) -> list[str]:
     """Return the main trajectories of a trial: one, or one for each step of its task."""
     steps = sorted(each.name for each in (folder / "steps").glob("*"))
@@ -114,23 +98,9 @@ def _blocks(
 
 def _add_tests(report: JsonObject, result_id: str, rows: RowCollector) -> None:
     """Add the verdict of each test of the verifier; the rewards decide, not they."""
-    for index, value in enumerate(list_of(object_of(report.get("results")).get("tests"))):
-        test = object_of(value)
-        name, status = text_of(test.get("name")), text_of(test.get("status"))
-        if name is None:
-            continue
-        is_run = status in {"passed", "failed"}
-        rows.add(
-            "result_scores",
-            {
-                "content_id": rows.id_of("test", result_id, index, name, status),
-                "result_id": result_id,
-                "scorer": "tests",
-                "metric": f"test {name}",
-                "value": float(status == "passed") if is_run else None,
-                "text": None if is_run else status,
-                "passed": status == "passed" if is_run else None,
-                "check_class": "test",
-                "counts": False,
-            },
-        )
+    for index, test in enumerate(list_of(inner(report, "results", "tests"))):
+        name, status = text_of(inner(test, "name")), text_of(inner(test, "status"))
+        if name is not None:
+            score = test_row(f"test {name}", status, counts=False)
+            score["content_id"] = rows.id_of("test", result_id, index, name, status)
+            rows.add("result_scores", {**score, "result_id": result_id})

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.binary import hash_of_binary, without_binary
-from ingest.formats.common.fields import finite_number, list_of, object_of, whole_number
-from warehouse.core.formats.values import is_nested_deeply, utf8
+from ingest.formats.common.fields import (
+    finite_number,
+    inner,
+    known_sum,
+    list_of,
+    object_of,
+    whole_number,
+)
+from ingest.formats.common.records import decoded
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -131,10 +138,10 @@ def count(attributes: Mapping[str, Json], meaning: str) -> int | None:
 
 def cost(attributes: Mapping[str, Json]) -> float | None:
     """Return the cost of a call, US dollars: the total, or the sum of its parts."""
-    total = finite_number(first(attributes, "cost"))
-    parts = [finite_number(first(attributes, name)) for name in ("input_cost", "output_cost")]
-    known = [part for part in parts if part is not None]
-    return total if total is not None else sum(known) if known else None
+    total, *parts = (
+        finite_number(first(attributes, name)) for name in ("cost", "input_cost", "output_cost")
+    )
+    return known_sum(parts) if total is None else total
 
 
 def any_value(value: Json) -> Json:
@@ -146,9 +153,9 @@ def any_value(value: Json) -> Json:
     if "intValue" in given:
         return integer(given["intValue"])
     if "arrayValue" in given:
-        return [any_value(each) for each in list_of(object_of(given["arrayValue"]).get("values"))]
+        return [any_value(each) for each in list_of(inner(given["arrayValue"], "values"))]
     if "kvlistValue" in given:
-        return key_values(object_of(given["kvlistValue"]).get("values"))
+        return key_values(inner(given["kvlistValue"], "values"))
     if "bytesValue" in given:
         return hash_of_binary(str(given["bytesValue"]))
     return None
@@ -212,11 +219,6 @@ def _lists(tree: Json) -> Json:
 
 
 def unpacked(value: Json) -> Json:
-    """Return what a JSON text holds; any other value as it is."""
-    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
-        return value
-    try:
-        found = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-    return value if is_nested_deeply(found) else without_binary(found)
+    """Return what a JSON text holds, without binary values; any other value as it is."""
+    found = decoded(value, "{", "[")
+    return value if found is value else without_binary(found)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.collector import RowCollector, part_id
+from ingest.formats.common.documents import json_in, opened
 from ingest.formats.common.elements import BrokenElementsError, DeepElement, Elements
-from ingest.formats.common.fields import object_of
+from ingest.formats.common.fields import inner, object_of
 from ingest.formats.common.json_spans import file_spans
-from ingest.formats.common.records import UnreadableRecordError, json_lines, parsed
-from ingest.formats.otel.rows import SUITE, add_span, add_trial, part_of_evaluations, score_row
+from ingest.formats.common.large_objects import MOST_MEMBER_BYTES, Parts
+from ingest.formats.common.records import UnreadableRecordError, json_lines
+from ingest.formats.otel.rows import SUITE, add_span, add_trial, evaluation_row, part_of_evaluations
 from ingest.formats.otel.spans import Evaluation, Span, records_of
 from ingest.formats.otel.traces import TraceFacts
-from ingest.reading import Block, Candidate, Reading, Reject, Stream
+from ingest.reading import Candidate, Reading, Reject, Stream
 from warehouse.core.files import open_regular
-from warehouse.core.formats.secrets import find_secrets, mask
 from warehouse.core.formats.values import TOO_DEEP, utf8
 
 if TYPE_CHECKING:
@@ -25,29 +26,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.otel.spans import Record
-    from ingest.reading import ImportContext
+    from ingest.reading import Block, ImportContext
     from warehouse.core.types import Json, JsonObject
+
+    # A value, what the file says of its trace, and what makes the reject of it.
+    _Located = tuple[Json, JsonObject, Callable[[str], Reject]]
 
 FORMAT = "OpenTelemetry spans"
 
 _TABLES = ("results", "systems", "steps", "messages", "result_scores", "events")
 _LISTS = ("resourceSpans", "resourceLogs", "spans", "observations")
 _LINES = {".jsonl", ".ndjson"}
-_MOST_TRACE_BYTES = 64 * 2**20
 
 
 def read_spans(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read the spans of a file; twice, since what is above a span may come after it."""
-    source = _Source(path, redact=context.options.redact)
-    try:
-        traces, lost = _traces(source)
-    except OSError:
-        context.read(path)  # reports why it cannot be read
+    source = _Source(path, context.options.redact, RowCollector(path, ""))
+    found = opened(path, context, partial(_traces, source))
+    if found is None:
         return
+    traces, lost = found
     if not traces:
         file = context.read(path)
         if file is not None:
-            rejects = source.rejects or [Reject("no spans with ids of trace and span")]
+            rejects = source.problems.rejects or [Reject("no spans with ids of trace and span")]
             yield Reading(FORMAT, rejects=rejects, files=[file])
         return
     first = next(iter(traces.values()))
@@ -108,12 +110,12 @@ def _blocks(
     source: _Source, traces: Mapping[str, TraceFacts], lost: Container[int]
 ) -> Iterator[Block]:
     writer = _Writer(source, traces, lost)
-    source.restart()
+    list(source.problems.rest())  # those of the first reading
     writer.add_apart()
     for position, record, reject in source.records():
         yield from writer.add(position, record, reject)
-        yield from source.problems()
-    yield from source.problems()
+        yield from source.problems.rest()
+    yield from source.problems.rest()
     for rows in writer.runs.values():
         yield from rows.rest()
 
@@ -125,7 +127,7 @@ class _Writer:
         self, source: _Source, traces: Mapping[str, TraceFacts], lost: Container[int]
     ) -> None:
         self.runs: dict[str, RowCollector] = {}
-        self._source = source
+        self._path, self._problems = source.path, source.problems
         self._traces = traces
         self._lost = lost
         self._written: set[str] = set()
@@ -138,17 +140,17 @@ class _Writer:
             if not trace.facts:
                 rows = self._trace_rows(trace)
                 for each in trace.evaluations:
-                    rows.add("result_scores", score_row(trace.trace_id, trace.trace_id, each))
+                    rows.add("result_scores", evaluation_row(trace.trace_id, trace.trace_id, each))
 
     def add(
         self, position: int, record: Record, reject: Callable[[str], Reject]
     ) -> Iterator[Block]:
         """Add a record; yield a block if there are rows enough for one."""
         if isinstance(record, str):
-            self._source.rejects.append(reject(record))
+            self._problems.rejects.append(reject(record))
         elif isinstance(record, Evaluation):
             if position in self._lost:
-                self._source.rejects.append(reject("evaluates an answer that the file lacks"))
+                self._problems.rejects.append(reject("evaluates an answer that the file lacks"))
         else:
             trace = self._traces[record.trace_id]
             rows = self._trace_rows(trace)
@@ -161,35 +163,22 @@ class _Writer:
             yield from rows.full()
 
     def _trace_rows(self, trace: TraceFacts) -> RowCollector:
-        made = RowCollector(self._source.path, trace.run_id)
+        made = RowCollector(self._path, trace.run_id)
         return self.runs.setdefault(trace.run_id, made)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Source:
     """A file of spans.
 
     Attributes:
-        rejects: what could not be used since `problems` was last called.
-        secrets: line and kind of each possible secret since then.
+        redact: whether possible secrets are masked.
+        problems: collects what cannot be used, and secrets.
     """
 
     path: Path
     redact: bool
-    rejects: list[Reject] = field(default_factory=list)
-    secrets: list[tuple[int, str]] = field(default_factory=list)
-
-    def restart(self) -> None:
-        """Forget what an earlier reading reported."""
-        self.rejects, self.secrets = [], []
-
-    def problems(self) -> Iterator[Block]:
-        """Yield what was reported since the last call."""
-        if self.rejects or self.secrets:
-            block = Block(path=self.path, run_id=None)
-            block.rejects, block.secrets = self.rejects, self.secrets
-            self.restart()
-            yield block
+    problems: RowCollector
 
     def records(self) -> Iterator[tuple[int, Record, Callable[[str], Reject]]]:
         """Yield spans, evaluations and what is neither, with their positions from 1.
@@ -215,29 +204,30 @@ class _Source:
         except (ValueError, RecursionError):
             return False
 
-    def _lines(self) -> Iterator[tuple[Json, JsonObject, Callable[[str], Reject]]]:
+    def _lines(self) -> Iterator[_Located]:
         for block in json_lines(self.path, redact=self.redact):
-            self.rejects += block.rejects
-            self.secrets += block.secrets
+            self.problems.rejects += block.rejects
+            self.problems.secrets += block.secrets
             for record in block.records:
                 yield record.value, {}, record.rejected
 
-    def _elements(self) -> Iterator[tuple[Json, JsonObject, Callable[[str], Reject]]]:
+    def _elements(self) -> Iterator[_Located]:
+        problems = self.problems
         try:
             keys, trace = self._layout()
             for n, key in enumerate(keys):
                 elements = Elements(self.path, key, is_masked=self.redact)
                 for at, value in enumerate(elements.read(), 1):
                     # Each reading searches the whole file: one is enough.
-                    self.secrets += elements.take_secrets() if not n else []
+                    problems.secrets += elements.take_secrets() if not n else []
                     reject = partial(_rejected, at, elements.raw())
                     if isinstance(value, DeepElement):
-                        self.rejects.append(reject(TOO_DEEP))
+                        problems.rejects.append(reject(TOO_DEEP))
                     else:
                         yield value, trace, reject  # type: ignore[misc]
-                self.secrets += elements.take_secrets() if not n else []
+                problems.secrets += elements.take_secrets() if not n else []
         except BrokenElementsError as error:
-            self.rejects.append(Reject(str(error)))
+            problems.rejects.append(Reject(str(error)))
 
     def _layout(self) -> tuple[list[str | None], JsonObject]:
         """Return the lists of the file, and what it says of the trace of all its spans.
@@ -255,18 +245,12 @@ class _Source:
         return known or list(spans.members), trace
 
     def _trace(self, start: int, end: int) -> JsonObject:
-        if end - start > _MOST_TRACE_BYTES:
-            raise BrokenElementsError(f"`trace` has more than {_MOST_TRACE_BYTES:,} bytes")
-        with open_regular(self.path) as file:
-            file.seek(start)
-            raw = file.read(end - start)
-        secrets = find_secrets(raw)
-        masked = mask(raw, secrets) if self.redact and secrets else raw
         try:
-            member, _ = parsed(b"{" + masked.strip().strip(b",") + b"}")
+            with open_regular(self.path) as file:
+                raw = Parts(file, self.redact).read(start, end, MOST_MEMBER_BYTES)
+            return object_of(inner(json_in(b"{" + raw + b"}"), "trace"))
         except UnreadableRecordError as error:
             raise BrokenElementsError(f"`trace`: {error}") from error
-        return object_of(object_of(member).get("trace"))
 
 
 def _rejected(at: int, raw: str, reason: str) -> Reject:

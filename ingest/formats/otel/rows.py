@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.formats.common.collector import part_id
-from ingest.formats.common.fields import amount, plain_text
-from ingest.formats.otel.attributes import NAMES, count, first, text, unpacked
+from ingest.formats.common.collector import id_in, part_id
+from ingest.formats.common.fields import json_or_none, plain_text
+from ingest.formats.common.trials import score_row
+from ingest.formats.otel.attributes import NAMES, cost, count, first, text, unpacked
 from ingest.formats.otel.messages import HELD, HELD_LEAVES
 from ingest.formats.otel.spans import EVALUATION, moment
-from ingest.formats.otel.traces import call_cost, tokens
+from ingest.formats.otel.traces import tokens
 from ingest.formats.otel.verdicts import passed
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import utf8
-from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from ingest.formats.common.collector import RowCollector
@@ -35,8 +35,7 @@ def part_of_evaluations(trace_id: str) -> str:
 
 def row_id(trace_id: str, *record: object) -> str:
     """Return the id of a row of a trace; of a trace in two files, both have the same."""
-    part = part_id(trace_id)
-    return part + content_hash(trace_id, *record)[len(part) :]
+    return id_in(part_id(trace_id), trace_id, *record)
 
 
 def result_id(trace_id: str, trial_id: str) -> str:
@@ -67,17 +66,16 @@ def add_trial(trace: TraceFacts, trial: Trial, resource: JsonObject, rows: RowCo
     if system is not None:
         rows.add("systems", system)
     for position, each in enumerate(trial.evaluations, 1):
-        rows.add("result_scores", score_row(trace.trace_id, trial.trial_id, each, position))
+        rows.add("result_scores", evaluation_row(trace.trace_id, trial.trial_id, each, position))
 
 
-def score_row(
+def evaluation_row(
     trace_id: str, trial_id: str, evaluation: Evaluation, position: int | None = None
 ) -> ResultScoreRow:
     """Return an evaluation as a score of its trial."""
     fields = evaluation.fields
-    score = fields.get("gen_ai.evaluation.score.value")
-    label = fields.get("gen_ai.evaluation.score.label")
-    value, other = amount(score)
+    score, label = (fields.get(f"gen_ai.evaluation.score.{name}") for name in ("value", "label"))
+    row = score_row(evaluation.name, score, passed=passed(evaluation))
     rest: JsonObject = {
         name: each
         for name, each in fields.items()
@@ -85,21 +83,18 @@ def score_row(
     }
     if evaluation.span_id is not None:
         rest["span_id"] = evaluation.span_id
-    if value is not None and label is not None:
+    if row["value"] is None:
+        row["text"] = plain_text(label) or row["text"]
+    elif label is not None:
         rest["label"] = label
     content_id = row_id(trace_id, "evaluation", trial_id, evaluation.name, fields)
     if evaluation.is_apart:
         part = part_of_evaluations(trace_id)
         content_id, position = part + content_id[len(part) :], None
-    return {
+    return row | {
         "content_id": content_id,
         "result_id": result_id(trace_id, trial_id),
-        "scorer": None,
-        "metric": utf8(evaluation.name),
         "position": position,
-        "value": value,
-        "text": None if value is not None else plain_text(label) or other,
-        "passed": passed(evaluation),
         "explanation": plain_text(fields.get("gen_ai.evaluation.explanation")),
         "extra": json_text(rest) if rest else None,
     }
@@ -128,29 +123,23 @@ def add_span(trace: TraceFacts, step: Step, span: Span, position: int, rows: Row
             },
         )
         return
-    found_result = result_id(trace.trace_id, step.trial.trial_id)
+    ids = {"result_id": result_id(trace.trace_id, step.trial.trial_id)}
     messages = trace.new_messages(span)
-    row: StepRow = {
-        "content_id": row_id(trace.trace_id, "step", span.span_id),
-        "result_id": found_result,
-        **_step(step, span),
-    }
+    row: StepRow = {"content_id": row_id(trace.trace_id, "step", span.span_id), **_step(step, span)}
     if messages:
         row["first_message"] = step.first_message
         row["last_message"] = step.first_message + len(messages) - 1
-    rows.add("steps", row)
+    rows.add("steps", {**row, **ids})
     for seq, message in enumerate(messages, step.first_message):
         content_id = row_id(trace.trace_id, "message", span.span_id, seq)
-        rows.add(
-            "messages",
-            {"content_id": content_id, "result_id": found_result, "seq": seq, **message},
-        )
+        rows.add("messages", {**message, **ids, "content_id": content_id, "seq": seq})
 
 
 def _step(step: Step, span: Span) -> StepRow:
     attributes = span.attributes
     is_call, is_tool = span.kind == "model", span.kind == "tool"
-    used = None if step.repeats else tokens(span)
+    sent, received = (None, None) if step.repeats else tokens(span)
+    is_used = bool(sent or received)
     held = ["result", "arguments"] if is_tool else [] if is_call else ["output"]
     is_root = span.parent_id is None
     said = None if is_call or (is_root and not is_tool) else first(attributes, held[0])
@@ -165,22 +154,18 @@ def _step(step: Step, span: Span) -> StepRow:
         "model": text(attributes, "model") if is_call else None,
         "started_at": moment(span.start),
         "ended_at": moment(span.end),
-        "input_tokens": used[0] if used else None,
-        "output_tokens": used[1] if used else None,
-        "cached_tokens": count(attributes, "cached_tokens") if used and any(used) else None,
-        "reasoning_tokens": count(attributes, "reasoning_tokens") if used and any(used) else None,
-        "cost_usd": None if step.repeats else call_cost(span),
+        "input_tokens": sent,
+        "output_tokens": received,
+        "cached_tokens": count(attributes, "cached_tokens") if is_used else None,
+        "reasoning_tokens": count(attributes, "reasoning_tokens") if is_used else None,
+        # Other spans repeat the cost of calls.
+        "cost_usd": cost(attributes) if is_call and not step.repeats else None,
         "text": plain_text(said),
         "call_id": text(attributes, "call_id") if is_tool else None,
-        "arguments": _arguments(span) if is_tool else None,
+        "arguments": json_or_none(unpacked(first(attributes, "arguments"))) if is_tool else None,
         "error": span.error,
         "extra": _extra(span, [*held, "input"] if is_root and not is_call else held),
     }
-
-
-def _arguments(span: Span) -> str | None:
-    value = unpacked(first(span.attributes, "arguments"))
-    return None if value is None else json_text(value)
 
 
 def _extra(span: Span, held: list[str]) -> str | None:

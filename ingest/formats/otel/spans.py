@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.binary import without_binary
-from ingest.formats.common.fields import iso_moment, list_of, object_of
+from ingest.formats.common.fields import inner, iso_moment, list_of, object_of, text_of
 from ingest.formats.otel.attributes import (
     NAMES,
     first,
@@ -192,19 +192,21 @@ def _span(given: Mapping[str, Json], resource: JsonObject) -> Record:
     attributes = flat(raw)
     if isinstance(given.get("span_kind"), str):
         attributes.setdefault("openinference.span.kind", given["span_kind"])
-    name = given.get("name")
     span = Span(
         trace_id=trace_id,
         span_id=span_id,
         parent_id=_parent_id(given),
-        name=utf8(name) if isinstance(name, str) else None,
+        name=text_of(given.get("name")),
         start=nanoseconds(_either(given, "startTimeUnixNano", "start_time", "startTime")),
         end=nanoseconds(_either(given, "endTimeUnixNano", "end_time", "endTime")),
         kind="other",
         attributes=attributes,
         raw=raw,
         resource=resource or flat(_resource(given)),
-        events=[_event(object_of(each)) for each in list_of(given.get("events"))],
+        events=[
+            (str(each.get("name")), key_values(each.get("attributes")))
+            for each in map(object_of, list_of(given.get("events")))
+        ],
     )
     _add_events(span)
     span.kind = _kind(span)
@@ -217,7 +219,7 @@ def _either(given: Mapping[str, Json], *names: str) -> Json:
 
 
 def _resource(given: Mapping[str, Json]) -> JsonObject:
-    return key_values(object_of(given.get("resource")).get("attributes"))
+    return key_values(inner(given, "resource", "attributes"))
 
 
 def _parent_id(given: Mapping[str, Json]) -> str | None:
@@ -261,10 +263,6 @@ def moment(time: int | None) -> datetime | None:
         return None if time is None else _EPOCH + timedelta(microseconds=time // 1000)
     except OverflowError:
         return None
-
-
-def _event(given: Mapping[str, Json]) -> tuple[str, JsonObject]:
-    return str(given.get("name")), key_values(given.get("attributes"))
 
 
 def _add_events(span: Span) -> None:
@@ -321,12 +319,12 @@ def _observation(given: Mapping[str, Json], trace: Mapping[str, Json]) -> Record
     own = {name: without_binary(value) for name, value in _own_attributes(given).items()}
     attributes |= {name: value for name, value in own.items() if value is not None}
     is_error = given.get("level") == "ERROR"
-    name, kind = given.get("name"), str(given.get("type")).lower()
+    kind = str(given.get("type")).lower()
     span = Span(
         trace_id=trace_id,
         span_id=span_id,
         parent_id=trace_or_span_id(given.get("parentObservationId"), _SPAN_DIGITS),
-        name=utf8(name) if isinstance(name, str) else None,
+        name=text_of(given.get("name")),
         start=nanoseconds(given.get("startTime")),
         end=nanoseconds(given.get("endTime")),
         kind=_KINDS.get(kind, ""),

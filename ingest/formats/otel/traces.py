@@ -7,10 +7,10 @@ a few hundred bytes of each span; what follows from all of them is then known to
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ingest.formats.common.trials import answered, end_reason, system_label, system_row
-from ingest.formats.otel.attributes import cost, count, first, integer, text
+from ingest.formats.common.trials import outcome, system_label, system_row
+from ingest.formats.otel.attributes import count, first, integer, text
 from ingest.formats.otel.messages import message_rows
 from ingest.formats.otel.spans import langfuse_scores, moment, nanoseconds
 from ingest.formats.otel.verdicts import verdict
@@ -307,21 +307,23 @@ class TraceFacts:
     def outcome(self, trial: Trial) -> ResultRow:
         """Return what a result says of how its trial went, and when."""
         facts = [self.facts[each] for each in trial.spans]
-        errors = [self.facts[each].error for each in self._roots(trial)]
+        errors = (self.facts[each].error for each in self._roots(trial))
         error = next(filter(None, errors), None)
-        passed = verdict(trial.evaluations)
+        row = outcome(
+            passed=verdict(trial.evaluations),
+            cause=None if error is None else "error",
+            recorded_end=None if error is None else "ERROR",
+            failure=None if error is None else "error",
+            violation=error,
+        )
         starts = [fact.start for fact in facts if fact.start is not None]
         ends = [fact.end for fact in facts if fact.end is not None]
-        cause: Literal["error"] | None = "error" if error is not None else None
         attempt = integer(self.stated.get("attempt"))
-        return {
+        return row | {
             "seq": len(facts),  # of two files with the trace, that with more of it says what it is
             "task_id": trial.task,
             "attempt": attempt if attempt is not None and 0 <= attempt < 2**31 else None,
             "trial_id": trial.trial_id,
-            **answered(passed=passed, failure=cause, violation=error),
-            "end_reason": end_reason(cause, passed=passed),
-            "recorded_end": "ERROR" if error is not None else None,
             "token_scope": "tree",
             "started_at": moment(self.started or min(starts, default=None)),
             "ended_at": moment(max(ends, default=None)),
@@ -334,8 +336,3 @@ def tokens(span: Span) -> tuple[int | None, int | None]:
         return (None, None)
     found = count(span.attributes, "input_tokens"), count(span.attributes, "output_tokens")
     return found if any(found) else (None, None)
-
-
-def call_cost(span: Span) -> float | None:
-    """Return the cost of a call, US dollars; of other spans none, since they repeat it."""
-    return cost(span.attributes) if span.kind == "model" else None

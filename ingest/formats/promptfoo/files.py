@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.collector import RowCollector
-from ingest.formats.common.json_spans import file_spans, value_offset
-from ingest.formats.common.records import UnreadableRecordError, json_lines, parsed
+from ingest.formats.common.documents import json_in, opened, run_reading
+from ingest.formats.common.large_objects import large_object
+from ingest.formats.common.records import UnreadableRecordError, json_lines
 from ingest.formats.promptfoo.evaluation import SUITE, EvaluationRows, header_row
 from ingest.reading import Reading, Reject, Stream
-from warehouse.core.files import open_regular
-from warehouse.core.formats.secrets import find_secrets, mask
 from warehouse.core.formats.values import utf8
 from warehouse.core.hashing import content_hash
 
@@ -20,17 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ingest.formats.common.json_spans import ObjectSpans
+    from ingest.formats.common.large_objects import LargeObject
     from ingest.formats.common.records import LineRecord
     from ingest.reading import Block, ImportContext
-    from warehouse.core.types import Json, JsonObject
+    from warehouse.core.types import JsonObject
 
 EXPORT = "promptfoo evaluation"
 LINES = "promptfoo results"
 TABLES = ("results", "result_scores", "reported_metrics", "tasks", "artifacts")
 
-_MOST_MEMBER_BYTES = 64 * 2**20
-_MOST_ROW_BYTES = 256 * 2**20
+_RESULTS = "results"
 
 
 def read_lines(path: Path, context: ImportContext) -> Iterator[Reading]:
@@ -69,33 +67,18 @@ def _line_blocks(path: Path, run_id: str, *, redact: bool) -> Iterator[Block]:
 
 def read_export(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read an evaluation as JSON, of any size."""
-    redact = context.options.redact
-    try:
-        export = _Export.opened(path, redact=redact)
-    except OSError:
-        context.read(path)  # reports why it cannot be read
+    export = opened(path, context, partial(_export, path, redact=context.options.redact))
+    if export is None:
         return
     if export.problem:
-        yield _broken(path, export.problem, context)
+        file = context.read(path)
+        rejects = [] if file is None else [Reject(export.problem, raw=file.data)]
+        yield Reading(EXPORT, rejects=rejects, files=[] if file is None else [file])
         return
     document = export.document
     run_id = _run_id(export)
-    yield Reading(
-        EXPORT,
-        rows={"runs": [header_row(run_id, document, path)]},
-        run=(SUITE, run_id),
-        rejects=export.rejects,
-        stream=Stream(
-            paths=(path,), tables=TABLES, blocks=partial(export.blocks, run_id), is_run=True
-        ),
-    )
-
-
-def _broken(path: Path, problem: str, context: ImportContext) -> Reading:
-    file = context.read(path)
-    if file is None:
-        return Reading(EXPORT)
-    return Reading(EXPORT, rejects=[Reject(problem, raw=file.data)], files=[file])
+    header = header_row(run_id, document, path)
+    yield run_reading(EXPORT, header, (path,), TABLES, partial(export.blocks, run_id))
 
 
 def _run_id(export: _Export) -> str:
@@ -103,124 +86,60 @@ def _run_id(export: _Export) -> str:
     if isinstance(given, str) and given:
         return utf8(given)
     # Older exports have no id: their content stands for it.
-    parts = (export.document.get("config"), export.document.get("stats"), export.first_row())
+    try:
+        first = json_in(export.inner.first(_RESULTS))
+    except UnreadableRecordError:
+        first = None
+    parts = (export.document.get("config"), export.document.get("stats"), first)
     return f"eval-{content_hash('export', *parts)[:16]}"
 
 
-@dataclass(slots=True)
+def _export(path: Path, *, redact: bool) -> _Export:
+    """Find the parts of an export.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    outer = large_object(path, {_RESULTS}, is_masked=redact)
+    problem = outer.spans.problem
+    if problem or _RESULTS not in outer.spans.members:
+        return _Export(outer, outer, problem or "has no results")
+    start, end = outer.value_place(_RESULTS)
+    inner = large_object(path, {_RESULTS}, is_masked=redact, start=start, end=end)
+    return _Export(outer, inner, inner.spans.problem)
+
+
+@dataclass(frozen=True, slots=True)
 class _Export:
-    """An export: where its results are, and everything else of it.
+    """An export.
 
     Attributes:
-        path: the file.
-        document: the members but for the results; those of `results` are among them.
+        outer: the file.
+        inner: its `results`, with the list of them.
         problem: why the file cannot be used, human-readable; empty if it can.
-        rejects: members that cannot be used.
-        secrets: line (1) and kind of each possible secret outside the results.
     """
 
-    path: Path
-    redact: bool
-    spans: ObjectSpans
-    document: JsonObject = field(default_factory=dict)
-    problem: str = ""
-    rejects: list[Reject] = field(default_factory=list)
-    secrets: list[tuple[int, str]] = field(default_factory=list)
+    outer: LargeObject
+    inner: LargeObject
+    problem: str
 
-    @classmethod
-    def opened(cls, path: Path, *, redact: bool) -> _Export:
-        """Find the parts of an export.
-
-        Raises:
-            OSError: the file cannot be read.
-        """
-        outer = file_spans(path, ())
-        made = cls(path, redact, outer, problem=outer.problem)
-        if outer.problem or "results" not in outer.members:
-            made.problem = outer.problem or "has no results"
-            return made
-        made._read_members(outer, {"results"})
-        start, end = outer.members["results"]
-        offset = value_offset(made._bytes(start, min(end, start + 1000)))
-        inner = file_spans(path, {"results"}, start=start + (offset or 0), end=end)
-        made.spans, made.problem = inner, inner.problem
-        if not made.problem:
-            made._read_members(inner, {"results"})
-        return made
-
-    def first_row(self) -> Json:
-        """Return the first result, if it can be read."""
-        for place in self._places():
-            return self._value(*place, 1, [])[0]
-        return None
+    @property
+    def document(self) -> JsonObject:
+        """The members but for the results; those of `results` are among them."""
+        return {**self.outer.root, **self.inner.root}
 
     def blocks(self, run_id: str) -> Iterator[Block]:
         """Yield the rows of the results, then the figures."""
-        rows = RowCollector(self.path, run_id)
+        rows = RowCollector(self.outer.path, run_id)
         evaluation = EvaluationRows(self.document, rows)
-        rows.secrets += self.secrets
-        for seq, (start, end) in enumerate(self._places(), 1):
-            value, reject = self._value(start, end, seq, rows.secrets)
-            if reject is not None:
-                rows.rejects.append(reject)
-            elif isinstance(value, dict):
-                evaluation.add(value, seq)
+        for part in (self.outer, self.inner):
+            rows.rejects += part.rejects
+            rows.secrets += part.secrets
+        if _RESULTS not in self.inner.spans.lists:
+            rows.rejects.append(Reject("`results.results` is not a list"))
+        elements = "elements of `results.results`"
+        for seq, value in self.inner.objects(_RESULTS, rows, "result", elements=elements):
+            evaluation.add(value, seq)
             yield from rows.full()
-        self._reject_others(rows)
         evaluation.add_figures()
         yield from rows.rest()
-
-    def _reject_others(self, rows: RowCollector) -> None:
-        listed = self.spans.lists.get("results")
-        if listed is None:
-            rows.rejects.append(Reject("`results.results` is not a list"))
-        elif listed.n_elements > listed.n_objects:
-            n_others = listed.n_elements - listed.n_objects
-            rows.rejects.append(
-                Reject(f"{n_others:,} elements of `results.results` are not objects")
-            )
-
-    def _places(self) -> Iterator[tuple[int, int]]:
-        listed = self.spans.lists.get("results")
-        places = listed.places if listed is not None else ()
-        return zip(places[::2], places[1::2], strict=False)
-
-    def _value(
-        self, start: int, end: int, seq: int, secrets: list[tuple[int, str]]
-    ) -> tuple[Json, Reject | None]:
-        """Return a result, or the reject for it."""
-        if end - start > _MOST_ROW_BYTES:
-            return None, Reject(f"a result of more than {_MOST_ROW_BYTES:,} bytes", seq, start)
-        raw = self._bytes(start, end)
-        try:
-            return parsed(self._masked(raw, seq, secrets))[0], None
-        except UnreadableRecordError as error:
-            return None, Reject(f"result {seq}: {error}", seq, start, raw)
-
-    def _read_members(self, spans: ObjectSpans, without: set[str]) -> None:
-        for name, (start, end) in spans.members.items():
-            if name in without:
-                continue
-            if end - start > _MOST_MEMBER_BYTES:
-                reason = f"`{utf8(name)}` has more than {_MOST_MEMBER_BYTES:,} bytes"
-                self.rejects.append(Reject(reason, byte_offset=start))
-                continue
-            raw = self._bytes(start, end)
-            try:
-                member, _ = parsed(b"{" + self._masked(raw, 1, self.secrets) + b"}")
-            except UnreadableRecordError as error:
-                reason = f"`{utf8(name)}`: {error}"
-                self.rejects.append(Reject(reason, byte_offset=start, raw=raw))
-                continue
-            if isinstance(member, dict):
-                self.document |= dict(member)
-
-    def _masked(self, raw: bytes, line: int, found: list[tuple[int, str]]) -> bytes:
-        secrets = find_secrets(raw)
-        found += [(line, secret.kind) for secret in secrets]
-        return mask(raw, secrets) if self.redact and secrets else raw
-
-    def _bytes(self, start: int, end: int) -> bytes:
-        with open_regular(self.path) as file:
-            file.seek(start)
-            return file.read(end - start)

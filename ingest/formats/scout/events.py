@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.formats.common.fields import Fields, list_of, object_of, plain_text, texts_of
-from warehouse.core.formats.json_text import json_text
-from warehouse.core.hashing import content_hash
+from ingest.formats.common.collector import id_in, part_id
+from ingest.formats.common.fields import (
+    Fields,
+    inner,
+    iso_moment,
+    known_sum,
+    list_of,
+    object_of,
+    texts_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,12 +25,12 @@ _KINDS = {
     "score": "eval",
 }
 _END = "span_end"
-_PART_DIGITS = 8
+_PART_DIGITS = len(part_id(""))
 
 
 def id_below(result_id: str, *record: object) -> str:
     """Return the id of a row of a trial: it begins as that of the trial's result."""
-    return result_id[:_PART_DIGITS] + content_hash(result_id, *record)[_PART_DIGITS:]
+    return id_in(result_id[:_PART_DIGITS], result_id, *record)
 
 
 def step_rows(
@@ -71,7 +78,7 @@ def _span(fields: Fields, ends: Mapping[str, Json]) -> StepRow:
         "parent_id": fields.text("parent_id"),
         "kind": "agent" if kind == "agent" else "other",
         "name": fields.text("name"),
-        "ended_at": Fields({"end": ends.get(str(span_id))}).moment("end"),
+        "ended_at": iso_moment(ends.get(str(span_id))),
     }
 
 
@@ -79,39 +86,37 @@ def _model(fields: Fields, messages: Mapping[str, int]) -> StepRow:
     """Return the columns of a call; its answer is kept here only if no message has it."""
     output = fields.inside("output")
     usage = output.inside("usage")
-    choices = list_of(output.peek("choices"))
-    message = object_of(object_of(choices[0]).get("message")) if choices else {}
-    place = messages.get(str(message.get("id")))
+    message = object_of(inner(next(iter(list_of(output.peek("choices"))), None), "message"))
     if message:
-        output.value("choices")
-        output.value("completion")
+        output.drop("choices", "completion")
     uncached, read = usage.integer("input_tokens"), usage.integer("input_tokens_cache_read")
     written = usage.integer("input_tokens_cache_write")
-    cached = sum(filter(None, (read, written)))
     return {
         "role": fields.text("role") or "agent",
         "model": fields.text("model"),
-        "input_tokens": None if uncached is None else uncached + cached,
+        "input_tokens": None if uncached is None else known_sum((uncached, read, written)),
         "cached_tokens": read,
         "output_tokens": usage.integer("output_tokens"),
         "reasoning_tokens": usage.integer("reasoning_tokens"),
         "cost_usd": usage.number("total_cost"),
-        "text": None if place else texts_of(message.get("content")),
-        "first_message": place,
-        "last_message": place,
-        "error": plain_text(fields.value("error")),
+        "error": fields.plain("error"),
+        **_said(texts_of(message.get("content")), messages.get(str(message.get("id")))),
     }
 
 
 def _tool(fields: Fields, messages: Mapping[str, int]) -> StepRow:
     place = messages.get(str(fields.value("message_id")))
-    arguments, result = fields.value("arguments"), fields.value("result")
     return {
         "name": fields.text("function"),
         "call_id": fields.text("id"),
-        "arguments": None if arguments is None else json_text(arguments),
-        "text": None if place else plain_text(result),
-        "first_message": place,
-        "last_message": place,
-        "error": plain_text(fields.value("error")),
+        "arguments": fields.json("arguments"),
+        "error": fields.plain("error"),
+        **_said(fields.plain("result"), place),
     }
+
+
+def _said(text: str | None, place: int | None) -> StepRow:
+    """Return a text, or the place of the message that has it."""
+    if place:
+        return {"first_message": place, "last_message": place}
+    return {"text": text}

@@ -8,26 +8,24 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ingest.formats.common.collector import RowCollector, part_id
-from ingest.formats.common.fields import Fields, amount, list_of, plain_text, texts_of
-from ingest.formats.common.records import UnreadableRecordError, parsed
-from ingest.formats.common.trials import answered, end_reason, system_row
+from ingest.formats.common.collector import RowCollector, id_in, part_id
+from ingest.formats.common.fields import Fields, objects_of
+from ingest.formats.common.records import UnreadableRecordError, decoded, parsed
+from ingest.formats.common.trials import content_columns, outcome, score_row, system_row
 from ingest.formats.scout.events import id_below, step_rows
 from ingest.reading import Block, Reading, Reject, Stream
 from warehouse.core.files import open_regular
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.secrets import find_secrets, lines_of, mask
 from warehouse.core.formats.values import utf8
-from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-    from typing import Literal
 
-    from ingest.formats.common.trials import EndReason
+    from ingest.formats.common.trials import Cause
     from ingest.reading import ImportContext
-    from warehouse.core.types import Json, JsonObject, MessageRow, ResultRow
+    from warehouse.core.types import JsonObject, MessageRow, ResultRow, ResultScoreRow
 
 SUITE = "scout"
 FORMAT = "Inspect Scout transcripts"
@@ -109,7 +107,7 @@ def _searched(
 ) -> tuple[JsonObject, list[tuple[int, str]]]:
     """Return a row with its JSON columns parsed, and its secrets, masked on demand."""
     values = {
-        name: _parsed(value) if name in _JSON else value
+        name: decoded(value) if name in _JSON else value
         for name, value in row.items()
         if value not in (None, "")
     }
@@ -121,110 +119,73 @@ def _searched(
     return values, lines_of(data, secrets, number)
 
 
-def _parsed(value: Json) -> Json:
-    """Return the value of a JSON text; a text that is none as it is."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return parsed(value.encode("utf-8", "replace"))[0]
-    except UnreadableRecordError:
-        return value
-
-
 def _add(row: JsonObject, number: int, rows: RowCollector) -> None:
     """Add the rows of a transcript."""
     trial_id = utf8(str(row["transcript_id"]))
-    part = part_id(trial_id)
-    result_id = part + content_hash(SUITE, rows.run_id, trial_id)[len(part) :]
+    result_id = id_in(part_id(trial_id), SUITE, rows.run_id, trial_id)
     fields = Fields(row)
-    messages = [each for each in list_of(fields.value("messages")) if isinstance(each, dict)]
-    events = [each for each in list_of(fields.value("events")) if isinstance(each, dict)]
+    messages, events = objects_of(fields.value("messages")), objects_of(fields.value("events"))
     agent, model = fields.text("agent"), fields.text("model")
-    agent_arguments = fields.value("agent_args")
-    system = system_row(
-        agent=agent,
-        models={"agent": model} if model else None,
-        configuration={"agent_args": agent_arguments} if agent_arguments else None,
-    )
+    arguments = fields.value("agent_args")
+    configuration: JsonObject = {"agent_args": arguments} if arguments else {}
+    system = system_row(agent=agent, model=model, configuration=configuration)
+    result = _result(fields, trial_id, number)
+    result |= {"content_id": result_id, "model": model}
     if agent is not None:
         rows.add("systems", system)
-    result = _result(fields, trial_id, number)
-    result |= {
-        "content_id": result_id,
-        "model": model,
-        "system": system["system"] if agent is not None else None,
-    }
-    _add_scores(fields, result_id, rows)
-    for name in ("transcript_id", "source_id", *_REPEATS):
-        fields.value(name)
-    result["extra"] = fields.extra()
-    rows.add("results", result)
+        result["system"] = system["system"]
+    _add_score(fields, result_id, rows)
+    fields.drop("transcript_id", "source_id", *_REPEATS)
+    rows.add("results", {**result, "extra": fields.extra()})
     seqs = {str(each["id"]): n for n, each in enumerate(messages, 1) if each.get("id")}
-    for each in _message_rows(messages, result_id):
-        rows.add("messages", each)
-    for step in step_rows(events, seqs, result_id):
-        rows.add("steps", step)
+    rows.add("messages", *_message_rows(messages, result_id))
+    rows.add("steps", *step_rows(events, seqs, result_id))
 
 
 def _result(fields: Fields, trial_id: str, number: int) -> ResultRow:
     error, limit = fields.text("error"), fields.text("limit")
-    passed = fields.boolean("success")
-    started = fields.moment("date")
-    return {
+    cause: Cause = None if limit is None else "timeout" if limit in _TIME_LIMITS else "limit"
+    row = outcome(
+        passed=fields.boolean("success"),
+        cause=cause if error is None else "error",
+        recorded_end=limit or error,
+        failure=None if error is None else "error",
+        violation=error,
+    )
+    return row | {
         "seq": number,
         "trial_id": trial_id,
         "task_set": fields.text("task_set"),
-        "task_id": plain_text(fields.value("task_id")),
+        "task_id": fields.plain("task_id"),
         "attempt": fields.integer("task_repeat"),
-        **answered(passed=passed, failure=None if error is None else "error", violation=error),
-        "end_reason": _end_reason(error, limit, passed=passed),
-        "recorded_end": limit or error,
         "token_scope": "tree",
-        "started_at": started,
+        "started_at": fields.moment("date"),
         "duration_seconds": fields.number("total_time"),
     }
 
 
-def _end_reason(error: str | None, limit: str | None, *, passed: bool | None) -> EndReason:
-    cause: Literal["limit", "timeout", "error"] | None = None
-    if limit is not None:
-        cause = "timeout" if limit in _TIME_LIMITS else "limit"
-    return end_reason("error" if error is not None else cause, passed=passed)
-
-
-def _add_scores(fields: Fields, result_id: str, rows: RowCollector) -> None:
+def _add_score(fields: Fields, result_id: str, rows: RowCollector) -> None:
     """Add the first score, as Scout has it; the scores of each scorer stay in `extra`."""
-    value, text = amount(fields.value("score"))
-    if value is None and text is None:
-        return
-    rows.add(
-        "result_scores",
-        {
-            "content_id": id_below(result_id, "score"),
-            "result_id": result_id,
-            "metric": "score",
-            "position": 1,
-            "value": value,
-            "text": text,
-            "explanation": fields.text("score_explanation"),
-        },
-    )
+    score = fields.value("score")
+    if score is not None:
+        ids: ResultScoreRow = {"content_id": id_below(result_id, "score"), "result_id": result_id}
+        explanation = fields.text("score_explanation")
+        row = score_row("score", score) | {"position": 1, "explanation": explanation}
+        rows.add("result_scores", {**row, **ids})
 
 
 def _message_rows(messages: Sequence[JsonObject], result_id: str) -> Iterator[MessageRow]:
     for seq, message in enumerate(messages, 1):
         fields = Fields(message)
-        content, calls = fields.value("content"), fields.value("tool_calls")
-        error = fields.value("error")
-        yield {
+        calls = fields.value("tool_calls")
+        row = content_columns(fields.value("content"))
+        row |= {
             "content_id": id_below(result_id, "message", seq),
             "result_id": result_id,
             "seq": seq,
             "role": fields.text("role"),
-            "text": texts_of(content),
-            "parts": None if isinstance(content, str | None) else json_text(content),
             "tool_calls": json_text(calls) if calls else None,
             "tool_call_id": fields.text("tool_call_id"),
-            "error": plain_text(error),
-            "extra": fields.extra(),
+            "error": fields.plain("error"),
         }
+        yield {**row, "extra": fields.extra()}

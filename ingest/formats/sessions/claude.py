@@ -6,13 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.collector import RowCollector
+from ingest.formats.common.documents import opened, run_reading
 from ingest.formats.common.records import json_lines
-from ingest.formats.common.trials import end_reason
 from ingest.formats.sessions.consent import require_consent
 from ingest.formats.sessions.outline import TrialNames, agent_suffix, is_line, outline_of
 from ingest.formats.sessions.steps import StepRows
-from ingest.formats.sessions.system import SUITE, system_of, trial_content_id
-from ingest.reading import Reading, Stream
+from ingest.formats.sessions.trials import SUITE, TABLES, add_trial, system_of
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import utf8
 
@@ -22,12 +21,8 @@ if TYPE_CHECKING:
 
     from ingest.formats.common.records import LineRecord
     from ingest.formats.sessions.outline import Conversation, Outline
-    from ingest.reading import Block, ImportContext
-    from warehouse.core.types import EventRow, JsonObject, ResultRow
-
-_FORMAT = "Claude Code session"
-_AGENT = "claude-code"
-_TABLES = ("systems", "results", "steps", "events")
+    from ingest.reading import Block, ImportContext, Reading
+    from warehouse.core.types import JsonObject, ResultRow, RunRow
 
 
 def read_session(path: Path, context: ImportContext) -> Iterator[Reading]:
@@ -38,43 +33,28 @@ def read_session(path: Path, context: ImportContext) -> Iterator[Reading]:
     """
     require_consent(path, context)
     redact = context.options.redact
-    try:
-        outline = outline_of(path, redact=redact)
-    except OSError:
-        context.read(path)  # reports why it cannot be read
+    outline = opened(path, context, partial(outline_of, path, redact=redact))
+    if outline is None:
         return
     if not outline.run_id:
         context.decline(path, "summaries of sessions, without a conversation")
         return
-    first = next(iter(outline.conversations.values()))
-    yield Reading(
-        _FORMAT,
-        rows={
-            "runs": [
-                {
-                    "suite": SUITE,
-                    "run_id": outline.run_id,
-                    "origin": "import",
-                    "started_at": first.started_at,
-                    "source_name": utf8(path.name),
-                }
-            ]
-        },
-        run=(SUITE, outline.run_id),
-        stream=Stream(
-            paths=(path,),
-            tables=_TABLES,
-            blocks=partial(_blocks, path, outline, redact=redact),
-            is_run=True,
-        ),
-    )
+    header: RunRow = {
+        "suite": SUITE,
+        "run_id": outline.run_id,
+        "started_at": next(iter(outline.conversations.values())).started_at,
+        "source_name": utf8(path.name),
+    }
+    blocks = partial(_blocks, path, outline, redact=redact)
+    yield run_reading("Claude Code session", header, (path,), TABLES, blocks)
 
 
 def _blocks(path: Path, outline: Outline, *, redact: bool) -> Iterator[Block]:
     rows = RowCollector(path, outline.run_id)
-    results = {}
-    for seq, trial in enumerate(outline.conversations.values(), 1):
-        results[trial.trial_id] = _add_trial(trial, seq, outline, rows)
+    results = {
+        trial.trial_id: _add_trial(trial, seq, outline, rows)
+        for seq, trial in enumerate(outline.conversations.values(), 1)
+    }
     lines = _Lines(path, outline, StepRows(outline, results, rows), rows)
     yield from rows.add_lines(json_lines(path, redact=redact), lines.add)
     lines.steps.finish()
@@ -82,35 +62,24 @@ def _blocks(path: Path, outline: Outline, *, redact: bool) -> Iterator[Block]:
 
 
 def _add_trial(trial: Conversation, seq: int, outline: Outline, rows: RowCollector) -> str:
-    """Add the rows of a trial and its system, and return the id of its result.
-
-    What grows with a session (its end, tokens, steps) is summed up from the steps: the result of a
-    session that goes on stays the same.
-    """
+    """Add the rows of a trial and its system, and return the id of its result."""
     version = trial.shared.get("version")
-    models = list(trial.models)
     system = system_of(
-        outline.run_id, _AGENT, version if isinstance(version, str) else None, models
+        outline.run_id,
+        "claude-code",
+        version if isinstance(version, str) else None,
+        list(trial.models),
     )
     branches = sorted({each for each in outline.trajectories.values() if each[:6] == "branch"})
-    open_ends = [list(trial.open_calls), branches]
     row: ResultRow = {
-        "content_id": trial_content_id(outline.run_id, system, trial.trial_id, open_ends),
         "seq": seq,
-        "model": models[0] if len(models) == 1 else None,
-        "system": system["system"],
         "trial_id": trial.trial_id,
         "prompt": trial.prompt,
-        "availability_status": "ok",
-        "success": True,
-        "end_reason": end_reason(None, passed=None),
         "token_scope": "tree" if trial.has_sidechains else "own",
         "started_at": trial.started_at,
-        "extra": json_text(trial.shared) if trial.shared else None,
     }
-    rows.add("systems", system)
-    rows.add("results", row)
-    return row["content_id"]
+    open_ends = [list(trial.open_calls), branches]
+    return add_trial(rows, system, row, shared=trial.shared, open_ends=open_ends)
 
 
 class _Lines:
@@ -138,11 +107,13 @@ class _Lines:
             self._rows.rejects.append(record.rejected("neither a line of a session nor an event"))
 
     def _keep(self, record: LineRecord, line: JsonObject) -> None:
-        row: EventRow = {
-            "content_id": self._rows.id_of("event", line),
-            "seq": record.line,
-            "event": utf8(str(line["type"])),
-            "document": json_text(line),
-            "source": record.source,
-        }
-        self._rows.add("events", row)
+        self._rows.add(
+            "events",
+            {
+                "content_id": self._rows.id_of("event", line),
+                "seq": record.line,
+                "event": utf8(str(line["type"])),
+                "document": json_text(line),
+                "source": record.source,
+            },
+        )

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.common.binary import without_binary
 from ingest.formats.common.collector import RowCollector
-from ingest.formats.common.fields import Fields, iso_moment, object_of, text_of, whole_number
-from ingest.formats.common.records import UnreadableRecordError, json_lines, parsed
-from ingest.formats.common.trials import end_reason
+from ingest.formats.common.documents import opened, run_reading
+from ingest.formats.common.fields import (
+    Fields,
+    inner,
+    iso_moment,
+    list_of,
+    object_of,
+    text_of,
+    texts_of,
+    whole_number,
+)
+from ingest.formats.common.records import decoded, json_lines
 from ingest.formats.sessions.consent import require_consent
 from ingest.formats.sessions.content import said, unsaid
-from ingest.formats.sessions.system import SUITE, system_of, trial_content_id
-from ingest.reading import Reading, Stream
+from ingest.formats.sessions.trials import SUITE, TABLES, add_trial, system_of
 from warehouse.core.formats.json_text import canonical_json, json_text
 from warehouse.core.formats.values import utf8
 
@@ -24,11 +32,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.common.records import LineRecord
-    from ingest.reading import Block, ImportContext
-    from warehouse.core.types import Json, JsonObject, ResultRow, StepRow
+    from ingest.reading import Block, ImportContext, Reading
+    from warehouse.core.types import Json, JsonObject, ResultRow, RunRow, StepRow
 
-_FORMAT = "Codex rollout"
-_TABLES = ("systems", "results", "steps", "events")
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _ROLES = {"user": "user", "assistant": "model"}
 _TOKENS = {
@@ -56,23 +62,13 @@ def read_rollout(path: Path, context: ImportContext) -> Iterator[Reading]:
     """
     require_consent(path, context)
     redact = context.options.redact
-    try:
-        rollout = _outline(path, redact=redact)
-    except OSError:
-        context.read(path)  # reports why it cannot be read
+    rollout = opened(path, context, partial(_outline, path, redact=redact))
+    if rollout is None:
         return
     run_id = text_of(rollout.meta.get("id")) or utf8(path.stem)
-    yield Reading(
-        _FORMAT,
-        rows={"runs": [{"suite": SUITE, "run_id": run_id, "origin": "import"}]},
-        run=(SUITE, run_id),
-        stream=Stream(
-            paths=(path,),
-            tables=_TABLES,
-            blocks=partial(_blocks, path, run_id, rollout, redact=redact),
-            is_run=True,
-        ),
-    )
+    blocks = partial(_blocks, path, run_id, rollout, redact=redact)
+    header: RunRow = {"suite": SUITE, "run_id": run_id}
+    yield run_reading("Codex rollout", header, (path,), TABLES, blocks)
 
 
 def _outline(path: Path, *, redact: bool) -> _Rollout:
@@ -104,25 +100,16 @@ def _note_call(rollout: _Rollout, item: JsonObject) -> None:
 
 def _blocks(path: Path, run_id: str, rollout: _Rollout, *, redact: bool) -> Iterator[Block]:
     rows = RowCollector(path, run_id)
-    models = list(rollout.models)
-    system = system_of(run_id, "codex", text_of(rollout.meta.get("cli_version")), models)
+    version = text_of(rollout.meta.get("cli_version"))
+    system = system_of(run_id, "codex", version, list(rollout.models))
     row: ResultRow = {
-        "content_id": trial_content_id(run_id, system, run_id, list(rollout.open_calls)),
-        "seq": 1,
-        "model": models[0] if len(models) == 1 else None,
-        "system": system["system"],
         "trial_id": run_id,
         "prompt": rollout.prompt,
-        "availability_status": "ok",
-        "success": True,
-        "end_reason": end_reason(None, passed=None),
         "token_scope": "own",
         "started_at": rollout.started_at,
-        "extra": json_text(rollout.meta) if rollout.meta else None,
     }
-    rows.add("systems", system)
-    rows.add("results", row)
-    items = _Items(row["content_id"], rows)
+    open_calls = list(rollout.open_calls)
+    items = _Items(add_trial(rows, system, row, shared=rollout.meta, open_ends=open_calls), rows)
     yield from rows.add_lines(json_lines(path, redact=redact), items.add)
     items.finish()
     yield from rows.rest()
@@ -158,8 +145,7 @@ class _Items:
 
     def finish(self) -> None:
         """Add the calls of tools that have no result."""
-        for row in self._open.values():
-            self._rows.add("steps", row)
+        self._rows.add("steps", *self._open.values())
 
     def _add(self, record: LineRecord, at: datetime | None, row: StepRow) -> None:
         self._rows.add("steps", {"is_counted": False, **self._new_row(record, at), **row})
@@ -184,12 +170,14 @@ class _Items:
             row |= {"kind": role, "name": None, "text": said(content)}
             row["extra"] = fields.extra(content=rest or None)
         elif kind == "reasoning":
-            row["reasoning"] = said(_plain(fields.value("summary")))
+            summary = [inner(part, "text") or None for part in list_of(fields.value("summary"))]
+            row["reasoning"] = texts_of(summary)
             row["extra"] = json_text(without_binary(fields.left()))
         elif kind in _CALLS:
             given = fields.value("arguments") or fields.value("input") or fields.value("action")
             row |= {"kind": "tool", "name": fields.text("name") or kind, "call_id": call_id}
-            row |= {"arguments": _arguments(given), "extra": fields.extra()}
+            arguments = canonical_json(without_binary(_decoded(given)))
+            row |= {"arguments": arguments, "extra": fields.extra()}
             if call_id and call_id not in self._open:
                 self._open[call_id] = row
                 return
@@ -203,11 +191,10 @@ class _Items:
     def _end_call(self, row: StepRow, output: Json, at: datetime | None) -> None:
         found = _decoded(output)
         text = found.get("output") if isinstance(found, dict) else output
-        metadata = object_of(object_of(found).get("metadata"))
         row |= {
             "ended_at": at,
             "text": said(text) if isinstance(text, str | list) else json_text(text),
-            "exit_code": whole_number(metadata.get("exit_code")),
+            "exit_code": whole_number(inner(found, "metadata", "exit_code")),
         }
         self._rows.add("steps", row)
 
@@ -233,21 +220,6 @@ class _Items:
         )
 
 
-def _plain(summary: Json) -> Json:
-    """Return the parts of a summary of reasoning as texts."""
-    parts = summary if isinstance(summary, list) else []
-    return [text for part in parts if (text := text_of(object_of(part).get("text")))]
-
-
 def _decoded(text: Json) -> Json:
-    """Return the value of a JSON text; any other value as it is."""
-    if not isinstance(text, str) or not text.startswith("{"):
-        return text
-    try:
-        return parsed(text.encode("utf-8", "surrogatepass"))[0]
-    except UnreadableRecordError:
-        return text
-
-
-def _arguments(given: Json) -> str:
-    return canonical_json(without_binary(_decoded(given)))
+    """Return what a text holds that is a JSON object; any other value as it is."""
+    return decoded(text) if isinstance(text, str) and text.startswith("{") else text

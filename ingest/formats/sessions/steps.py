@@ -83,8 +83,7 @@ class StepRows:
 
     def finish(self) -> None:
         """Add the calls of tools that have no result."""
-        for row in self._open.values():
-            self._rows.add("steps", row)
+        self._rows.add("steps", *self._open.values())
         self._open = {}
 
     def _line_row(self, line: JsonObject, uuid: str, trial: _Trial) -> StepRow:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from ingest.formats.common.binary import without_binary
 from ingest.formats.common.fields import (
     Fields,
+    finite_number,
+    inner,
     list_of,
     object_of,
     plain_text,
-    texts_of,
     unix_moment,
     whole_number,
 )
-from warehouse.core.formats.json_text import canonical_json, json_text
+from ingest.formats.common.trials import content_columns
+from warehouse.core.formats.json_text import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,22 +30,17 @@ _KINDS = {"system": "system", "user": "user", "tool": "user", "assistant": "mode
 def message_row(message: Json, seq: int) -> MessageRow:
     """Return the row of a message; pictures are kept by their hash."""
     fields = Fields(message)
-    content = without_binary(fields.value("content"))
+    row = content_columns(without_binary(fields.value("content")))
     inside = fields.inside("extra")
-    text = texts_of(content)
     raw = inside.peek("raw_output")
-    if isinstance(raw, str) and raw.strip() in (text or ""):
-        inside.value("raw_output")
-    inside.value("actions")
-    response = inside.inside("response")
-    response.value("choices")  # the message itself
-    calls = fields.value("tool_calls")
-    return {
+    if isinstance(raw, str) and raw.strip() in (row["text"] or ""):
+        inside.drop("raw_output")
+    inside.drop("actions")
+    inside.inside("response").drop("choices")  # the message itself
+    return row | {
         "seq": seq,
         "role": fields.text("role"),
-        "text": text,
-        "parts": None if isinstance(content, str | None) else json_text(content),
-        "tool_calls": None if calls is None else json_text(calls),
+        "tool_calls": fields.json("tool_calls"),
         "tool_call_id": fields.text("tool_call_id"),
         "extra": fields.extra(),
     }
@@ -59,7 +56,7 @@ def add_mini_steps(
         seq += 1
         step = _step(object_of(message), at, model)
         trials.add_part("steps", result_id, {**step, "seq": seq}, "step", at)
-        actions = list_of(object_of(object_of(message).get("extra")).get("actions"))
+        actions = list_of(inner(message, "extra", "actions"))
         for number, action in enumerate(actions, 1):
             seq += 1
             answer = _answer(messages, at + number)
@@ -77,35 +74,34 @@ def _step(message: Mapping[str, Json], at: int, model: str | None) -> StepRow:
         "last_message": at,
     }
     if step["kind"] == "model":
-        usage = Fields(object_of(extra.get("response")).get("usage"))
-        cached = Fields(usage.peek("prompt_tokens_details")).integer("cached_tokens")
-        details = Fields(usage.peek("completion_tokens_details"))
+        usage = Fields(inner(extra, "response", "usage"))
         step |= {
             "model": model,
-            "cost_usd": Fields(extra).number("cost"),
+            "cost_usd": finite_number(extra.get("cost")),
             "input_tokens": usage.integer("prompt_tokens") or None,
-            "cached_tokens": cached,
+            "cached_tokens": usage.inside("prompt_tokens_details").integer("cached_tokens"),
             "output_tokens": usage.integer("completion_tokens") or None,
-            "reasoning_tokens": details.integer("reasoning_tokens"),
+            "reasoning_tokens": usage.inside("completion_tokens_details").integer(
+                "reasoning_tokens"
+            ),
         }
     return step
 
 
 def _answer(messages: list[Json], at: int) -> Fields | None:
     """Return what a command returned, by its position from 1; None if it was never run."""
-    message = object_of(messages[at - 1]) if at <= len(messages) else {}
-    return Fields(message.get("extra")) if "returncode" in object_of(message.get("extra")) else None
+    extra = object_of(inner(messages[at - 1], "extra")) if at <= len(messages) else {}
+    return Fields(extra) if "returncode" in extra else None
 
 
 def _call(action: Json, at: int, number: int, answer: Fields | None) -> StepRow:
-    command = object_of(action).get("command")
     call: StepRow = {
         "step_id": f"{at}.{number}",
         "parent_id": str(at),
         "kind": "tool",
         "name": "bash",
-        "call_id": plain_text(object_of(action).get("tool_call_id")),
-        "arguments": canonical_json({"command": command}),
+        "call_id": plain_text(inner(action, "tool_call_id")),
+        "arguments": canonical_json({"command": inner(action, "command")}),
         "is_counted": False,
     }
     if answer is not None:

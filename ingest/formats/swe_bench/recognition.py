@@ -84,7 +84,7 @@ FORMAT = Format(
         244: Reader("mini-swe-agent trajectory", is_mini, _trajectories.read_mini),
         245: Reader("SWE-bench predictions", is_predictions, _records.read_predictions),
         246: Reader("SWE-bench report", is_report, Late("swe_bench.reports").read_report),
-        248: Reader("SWE-bench settings", is_settings, Late("swe_bench.settings").read_settings),
+        248: Reader("SWE-bench settings", is_settings, _trajectories.read_settings),
         247: Reader("SWE-bench tool rows", is_rows, _records.read_rows),
     },
     suites=("swe-bench",),

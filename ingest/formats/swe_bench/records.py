@@ -5,18 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ingest.formats.common.fields import Fields, object_of, plain_text
+from ingest.formats.common.documents import NO_OBJECT, read_json
+from ingest.formats.common.fields import Fields, known_sum, object_of
 from ingest.formats.common.records import json_lines
-from ingest.formats.common.trials import end_reason, system_row
+from ingest.formats.common.trials import outcome, system_row
 from ingest.formats.swe_bench.trials import (
     TrialRows,
     end_cause,
     has_file,
     objects,
-    of_memory,
-    read_json,
     reading,
-    rejecting,
     run_name,
 )
 from ingest.reading import Reject
@@ -29,10 +27,10 @@ if TYPE_CHECKING:
 
     from ingest.formats.common.records import LineRecord
     from ingest.reading import Block, ImportContext, Reading
-    from warehouse.core.types import JsonObject, ResultRow
+    from warehouse.core.types import JsonObject, RunRow
 
     # Adds a record, and returns why it cannot be used, if so.
-    Add = Callable[[JsonObject, TrialRows, Path], str | None]
+    Add = Callable[[JsonObject, TrialRows], str | None]
 
 _OF_SWE_AGENT = ("{0}.traj", "{0}/{0}.traj")
 _OF_MINI = ("{0}.traj.json", "{0}/{0}.traj.json")
@@ -50,23 +48,21 @@ def read_rows(path: Path, context: ImportContext) -> Iterator[Reading]:
 
 def _read(form: str, path: Path, context: ImportContext, add: Add) -> Iterator[Reading]:
     run_id = run_name(path)
+    header: RunRow = {"source_name": utf8(path.name)}
     if path.suffix == ".jsonl":
         blocks = partial(_blocks, path, run_id, add, redact=context.options.redact)
-        yield reading(form, path, run_id, blocks, {"source_name": utf8(path.name)})
+        yield reading(form, path, run_id, blocks, header)
         return
-    value, problem = read_json(path, context)
-    if problem is not None:
-        yield problem
-    elif isinstance(value, dict | list):
-        trials = TrialRows(path, run_id)
-        for at, record in objects(value):
-            reason = add(record, trials, path)
-            if reason is not None:
-                raw = canonical_json(record).encode()
-                trials.rows.rejects.append(Reject(f"record {at}: {reason}", raw=raw))
-        yield of_memory(form, path, trials, {"source_name": utf8(path.name)})
-    elif value is not None:
-        yield rejecting(path, "neither a list nor an object", None)
+    value = yield from read_json(path, context, form, lambda _: "")
+    if value is None:
+        return
+    trials = TrialRows(path, run_id)
+    for at, record in objects(value):
+        reason = add(record, trials)
+        if reason is not None:
+            raw = canonical_json(record).encode()
+            trials.rows.rejects.append(Reject(f"record {at}: {reason}", raw=raw))
+    yield trials.reading(form, header)
 
 
 def _blocks(path: Path, run_id: str, add: Add, *, redact: bool) -> Iterator[Block]:
@@ -74,7 +70,7 @@ def _blocks(path: Path, run_id: str, add: Add, *, redact: bool) -> Iterator[Bloc
 
     def add_line(record: LineRecord) -> None:
         value = record.value
-        reason = add(value, trials, path) if isinstance(value, dict) else "not a JSON object"
+        reason = add(value, trials) if isinstance(value, dict) else NO_OBJECT
         if reason is not None:
             trials.rows.rejects.append(record.rejected(reason))
 
@@ -82,7 +78,7 @@ def _blocks(path: Path, run_id: str, add: Add, *, redact: bool) -> Iterator[Bloc
     yield from trials.rows.rest()
 
 
-def _add_prediction(record: JsonObject, trials: TrialRows, path: Path) -> str | None:
+def _add_prediction(record: JsonObject, trials: TrialRows) -> str | None:
     fields = Fields(record)
     instance, label = fields.text("instance_id"), fields.text("model_name_or_path")
     patch = fields.peek("model_patch")
@@ -93,22 +89,17 @@ def _add_prediction(record: JsonObject, trials: TrialRows, path: Path) -> str | 
     trial = trials.name_trial(label, instance, record)
     if trial is None:
         return None
-    if _has_trajectory(path.parent, instance, label):
+    if _has_trajectory(trials.path.parent, instance, label):
         # The trajectory is the trial; the prediction is what was taken from it.
         name, text = f"predictions/{instance}", canonical_json(record)
         kept = {"kind": "prediction", "name": name, "content": text.encode(), "task_id": instance}
         trials.add("artifacts", f"prediction {label} {trial}", kept, text)
         return None
-    fields.text("model_patch")
-    row: ResultRow = {
-        "system": trials.add_system(system_row(agent=None, label=label)),
-        "trial_id": trial,
-        "task_id": instance,
-        "end_reason": "unknown",
-        "raw_output": None if patch is None else utf8(patch),
-        "extra": fields.extra(),
-    }
-    trials.add_result("prediction", row)
+    trials.add_system(system_row(agent=None, label=label))
+    row = outcome()
+    row["raw_output"] = fields.text("model_patch")
+    row["extra"] = fields.extra()
+    trials.add_result("prediction", label, instance, row, trial)
     return None
 
 
@@ -121,10 +112,10 @@ def _has_trajectory(folder: Path, instance: str, label: str) -> bool:
     return is_swe_agent or has_file(folder, instance, *_OF_MINI)
 
 
-def _add_row(record: JsonObject, trials: TrialRows, path: Path) -> str | None:
+def _add_row(record: JsonObject, trials: TrialRows) -> str | None:
     if "instanceId" in record:
         return _add_tool_row(record, trials)
-    return _add_metrics(record, trials, path)
+    return _add_metrics(record, trials)
 
 
 def _add_tool_row(record: JsonObject, trials: TrialRows) -> str | None:
@@ -132,70 +123,55 @@ def _add_tool_row(record: JsonObject, trials: TrialRows) -> str | None:
     instance, model, agent = (fields.text(name) for name in ("instanceId", "model", "agent"))
     if not instance:
         return "instanceId is not a text"
-    models = {"agent": model} if model else None
-    label = trials.add_system(system_row(agent=agent, models=models))
+    label = trials.add_system(system_row(agent=agent, model=model))
     trial = trials.name_trial(label, instance, record)
     if trial is None:
         return None
-    passed, n_ms = fields.boolean("resolved"), fields.number("durationMs")
-    calls = fields.peek("toolCalls")
+    milliseconds, calls = fields.number("durationMs"), fields.peek("toolCalls")
     counts = [n for n in object_of(calls).values() if isinstance(n, int)]
     cached, written = fields.integer("cacheReadTokens"), fields.integer("cacheCreationTokens")
     new = fields.integer("inputTokens")
-    row: ResultRow = {
-        "system": label,
-        "trial_id": trial,
-        "task_id": instance,
+    row = outcome(passed=fields.boolean("resolved")) | {
         "model": model,
-        "objective_pass": passed,
-        "end_reason": end_reason(None, passed=passed),
         "n_steps": fields.integer("numTurns"),
         "tool_call_count": sum(counts) if isinstance(calls, dict) else None,
         # The tool counts what came from the cache, or went into it, apart.
-        "input_tokens": None if new is None else new + (cached or 0) + (written or 0),
+        "input_tokens": None if new is None else known_sum((new, cached, written)),
         "cached_tokens": cached,
         "output_tokens": fields.integer("outputTokens"),
         "cost_usd": fields.number("costUsd"),
-        "duration_seconds": None if n_ms is None else n_ms / 1000,
+        "duration_seconds": None if milliseconds is None else milliseconds / 1000,
         "raw_output": fields.text("modelPatch"),
         "extra": fields.extra(cacheCreationTokens=written),
     }
-    trials.add_result("tool row", row)
+    trials.add_result("tool row", label, instance, row, trial)
     return None
 
 
-def _add_metrics(record: JsonObject, trials: TrialRows, path: Path) -> str | None:
+def _add_metrics(record: JsonObject, trials: TrialRows) -> str | None:
     fields = Fields(record)
     instance, model = fields.text("instance_id"), fields.text("model")
     if not instance:
         return "instance_id is not a text"
-    models = {"agent": model} if model else None
-    label = trials.add_system(system_row(agent=None, models=models, label=run_name(path)))
+    system = system_row(agent=None, model=model, label=run_name(trials.path))
+    label = trials.add_system(system)
     trial = trials.name_trial(label, instance, record)
     if trial is None:
         return None
     metrics = fields.inside("metrics")
-    tokens = metrics.integer("input_tokens"), metrics.integer("output_tokens")
-    end = plain_text(fields.value("error"))
+    end = fields.plain("error")
     cause = end_cause(end)
-    is_error = cause == "error"
-    row: ResultRow = {
-        "system": label,
-        "trial_id": trial,
-        "task_id": instance,
+    failure = "error" if cause == "error" else None
+    row = outcome(cause=cause, recorded_end=end, failure=failure)
+    row |= {
         "model": model,
-        "availability_status": "error" if is_error else "ok",
-        "failure_type": "error" if is_error else None,
-        "end_reason": end_reason(cause, passed=None),
-        "recorded_end": end,
         "n_steps": metrics.integer("turns"),
         # Zero tokens mean that nobody counted them.
-        "input_tokens": tokens[0] or None,
-        "output_tokens": tokens[1] or None,
+        "input_tokens": metrics.integer("input_tokens") or None,
+        "output_tokens": metrics.integer("output_tokens") or None,
         "cost_usd": metrics.number("cost_usd"),
         "duration_seconds": metrics.number("duration_sec"),
         "ended_at": fields.moment("timestamp"),
-        "extra": fields.extra(),
     }
-    trials.add_result("metrics", row)
+    trials.add_result("metrics", label, instance, {**row, "extra": fields.extra()}, trial)
     return None

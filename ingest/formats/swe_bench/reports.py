@@ -5,17 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ingest.formats.common.fields import Fields, finite_number, list_of, object_of
-from ingest.formats.common.trials import end_reason, system_row
-from ingest.formats.swe_bench.trials import (
-    PRO,
-    TrialRows,
-    has_file,
-    of_memory,
-    read_json,
-    rejecting,
-    run_name,
-)
+from ingest.formats.common.documents import read_object
+from ingest.formats.common.fields import Fields, finite_number, inner, list_of, object_of
+from ingest.formats.common.trials import figure_row, outcome, score_row
+from ingest.formats.swe_bench.trials import PRO, TrialRows, has_file, run_name
 from ingest.reading import Reject
 from warehouse.core.formats.json_text import canonical_json
 from warehouse.core.formats.values import utf8
@@ -25,14 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.reading import ImportContext, Reading
-    from warehouse.core.types import (
-        JsonObject,
-        JsonText,
-        ReportedMetricRow,
-        ResultRow,
-        ResultScoreRow,
-        RunRow,
-    )
+    from warehouse.core.types import JsonObject, JsonText, ResultRow, RunRow
 
 _FORM = "SWE-bench report"
 # The lists of a run report, and the verdict that an instance of each has.
@@ -53,21 +39,15 @@ _INSTANCE_REPORT = "{}/report.json"
 _SPLIT = re.compile(r"(?P<label>.+)\.(?P<run>\D.*)")
 _CHECK_CLASSES = {"FAIL_TO_PASS": "fail_to_pass", "PASS_TO_PASS": "pass_to_pass"}
 _LISTS_ONLY = "its instances are listed without those that were not resolved: no trials"
+_UNKNOWN = "how it is counted is not known"
 _DATA_SET = "the size of the data set, of which the report lists no trials"
 
 
 def read_report(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read a report: of a run, of an instance, or a map of instances to verdicts."""
-    value, problem = read_json(path, context)
-    if problem is not None:
-        yield problem
-    elif isinstance(value, dict):
-        yield _reading(value, path, context)
-    elif value is not None:
-        yield rejecting(path, "not a JSON object", None)
-
-
-def _reading(value: JsonObject, path: Path, context: ImportContext) -> Reading:
+    value = yield from read_object(path, context, _FORM)
+    if value is None:
+        return
     header: RunRow = {"source_name": utf8(path.name)}
     if "resolved_ids" in value or "submitted_ids" in value:
         trials = _run_report(value, path)
@@ -80,27 +60,21 @@ def _reading(value: JsonObject, path: Path, context: ImportContext) -> Reading:
         trials = _instance_reports(value, path, context)
     else:
         trials = _verdict_map(value, path)
-    return of_memory(_FORM, path, trials, header)
+    yield trials.reading(_FORM, header)
 
 
 def _run_report(value: JsonObject, path: Path) -> TrialRows:
     run_id, label = _run_and_label(path.stem)
     trials = TrialRows(path, run_id)
-    trials.add_system(system_row(agent=None, harness="swe-bench", label=label))
+    trials.add_judged(label)
     statuses = dict.fromkeys(_listed_ids(value, "submitted_ids"), "submitted")
     for status in reversed(_VERDICTS):
         statuses |= dict.fromkeys(_listed_ids(value, f"{status}_ids"), status)
-    logs = path.parent / "logs" / "run_evaluation" / run_id / label
-    for instance, status in statuses.items():
-        if has_file(logs, instance, _INSTANCE_REPORT):  # which says more
-            _add_second_verdict(trials, label, instance, status, path)
-        else:
-            _add_status(trials, label, instance, status)
+    _add_statuses(trials, label, statuses, path.parent / "logs" / "run_evaluation" / run_id / label)
     for seq, (name, figure) in enumerate(value.items(), 1):
         number = finite_number(figure)
         if name.endswith("_instances") and number is not None:
-            row = _figure(name, number, seq, label)
-            trials.add("reported_metrics", f"figures {path.name}", row, run_id, name, number)
+            _add_figure(trials, label, name, number, seq)
     return trials
 
 
@@ -118,38 +92,31 @@ def _run_and_label(stem: str) -> tuple[str, str]:
     return utf8(run_id), utf8(label or run_id)
 
 
-def _add_status(trials: TrialRows, label: str, instance: str, status: str) -> None:
-    passed = _VERDICTS.get(status)
-    is_broken = status in _BROKEN
-    row: ResultRow = {
-        "system": label,
-        "trial_id": instance,
-        "task_id": instance,
-        "objective_pass": passed,
-        "availability_status": "error" if is_broken else "ok",
-        "failure_type": f"harness:{status}" if is_broken else None,
-        "end_reason": end_reason("error" if is_broken else None, passed=passed),
-        "extra": canonical_json({"status": status, "counts": _counts(status)}),
-    }
-    trials.add_result("report", row)
-
-
-def _add_second_verdict(
-    trials: TrialRows, label: str, instance: str, status: str, path: Path
-) -> None:
-    """Add what a report says of a trial that the report of the instance has."""
-    result_id, passed = trials.result_id(_OF_INSTANCE, label, instance), _VERDICTS.get(status)
-    row: ResultScoreRow = {
-        "result_id": result_id,
-        "scorer": "run report",
-        "metric": "resolved",
-        "value": None if passed is None else float(passed),
-        "text": status if passed is None else None,
-        "passed": passed,
-        "check_class": "harness",
-        "counts": False,
-    }
-    trials.add("result_scores", f"figures {path.name}", row, result_id, status)
+def _add_statuses(trials: TrialRows, label: str, statuses: Mapping[str, str], logs: Path) -> None:
+    """Add the trials of a report, or its second verdict of those whose own report says more."""
+    for instance, status in statuses.items():
+        passed = _VERDICTS.get(status)
+        if has_file(logs, instance, _INSTANCE_REPORT):
+            result_id = trials.result_id(_OF_INSTANCE, label, instance)
+            score = score_row(
+                "resolved",
+                status if passed is None else passed,
+                passed=passed,
+                scorer="run report",
+                check_class="harness",
+                counts=False,
+            )
+            owner = f"figures {trials.path.name}"
+            trials.add("result_scores", owner, {**score, "result_id": result_id}, result_id, status)
+            continue
+        is_broken = status in _BROKEN
+        row = outcome(
+            passed=passed,
+            cause="error" if is_broken else None,
+            failure=f"harness:{status}" if is_broken else None,
+        )
+        row["extra"] = canonical_json({"status": status, "counts": _counts(status)})
+        trials.add_result("report", label, instance, row)
 
 
 def _counts(status: str) -> JsonObject:
@@ -158,13 +125,16 @@ def _counts(status: str) -> JsonObject:
     return {**counts, "submitted": 1, "completed": int(status in _COMPLETED)}
 
 
-def _figure(name: str, value: float, seq: int, label: str) -> ReportedMetricRow:
-    row: ReportedMetricRow = {"seq": seq, "model": label, "metric": utf8(name), "value": value}
+def _add_figure(trials: TrialRows, label: str, name: str, value: float, seq: int) -> None:
     counted = name.removesuffix("_instances")
-    if counted in _counts(""):
-        score = f"results.extra.counts.{counted}"
-        return {**row, "score": score, "statistic": "sum", "reducer": "none"}
-    return {**row, "reason": _DATA_SET if counted == "total" else "how it is counted is not known"}
+    reason = None if counted in _counts("") else _UNKNOWN
+    row = figure_row(
+        name,
+        value,
+        score=f"results.extra.counts.{counted}",
+        reason=_DATA_SET if counted == "total" else reason,
+    )
+    trials.add_figure({**(row or {}), "seq": seq, "model": label}, trials.run_id, name, value)
 
 
 def _not_submitted(value: JsonObject) -> JsonText | None:
@@ -178,65 +148,45 @@ def _not_submitted(value: JsonObject) -> JsonText | None:
 
 def _resolved_lists(value: JsonObject, path: Path) -> TrialRows:
     trials = TrialRows(path, label := run_name(path))
-    trials.add_system(system_row(agent=None, harness="swe-bench", label=label))
+    trials.add_judged(label)
     statuses = {each: "unresolved" for name in value for each in _listed_ids(value, name)}
     for name in _NOT_JUDGED:
         statuses |= dict.fromkeys(_listed_ids(value, name), "error")
     statuses |= dict.fromkeys(_listed_ids(value, "no_generation"), "empty_patch")
     statuses |= dict.fromkeys(_listed_ids(value, "resolved"), "resolved")
-    for instance, status in statuses.items():
-        if has_file(path.parent.parent / "logs", instance, _INSTANCE_REPORT):
-            _add_second_verdict(trials, label, instance, status, path)
-        else:
-            _add_status(trials, label, instance, status)
+    _add_statuses(trials, label, statuses, path.parent.parent / "logs")
     return trials
 
 
 def _verdict_map(value: JsonObject, path: Path) -> TrialRows:
     trials = TrialRows(path, label := run_name(path))
-    trials.add_system(system_row(agent=None, harness="swe-bench-pro", label=label))
+    trials.add_judged(label, "swe-bench-pro")
     for instance, passed in value.items():
-        if not isinstance(passed, bool):
+        if isinstance(passed, bool):
+            row: ResultRow = {**outcome(passed=passed), "task_set": PRO}
+            trials.add_result("report", label, utf8(instance), row)
+        else:
             raw = canonical_json({instance: passed}).encode()
             trials.rows.rejects.append(Reject(f"{utf8(instance)}: not true or false", raw=raw))
-            continue
-        row: ResultRow = {
-            "task_set": PRO,
-            "system": label,
-            "trial_id": utf8(instance),
-            "task_id": utf8(instance),
-            "objective_pass": passed,
-            "end_reason": end_reason(None, passed=passed),
-        }
-        trials.add_result("report", row)
     return trials
 
 
 def _instance_reports(value: JsonObject, path: Path, context: ImportContext) -> TrialRows:
     run_id, label = _names_of_folders(path)
     trials = TrialRows(path, run_id)
-    trials.add_system(system_row(agent=None, harness="swe-bench", label=label))
-    patch = context.read(path.with_name("patch.diff")) if _has_patch(path, value) else None
+    trials.add_judged(label)
+    has_patch = len(value) == 1 and path.with_name("patch.diff").is_file()
+    patch = context.read(path.with_name("patch.diff")) if has_patch else None
     for instance, report in value.items():
         fields = Fields(report)
         passed, tests = fields.boolean("resolved"), object_of(fields.value("tests_status"))
-        status = "resolved" if passed else "unresolved"
-        row: ResultRow = {
-            "system": label,
-            "trial_id": utf8(instance),
-            "task_id": utf8(instance),
-            "objective_pass": passed,
-            "end_reason": end_reason(None, passed=passed),
-            "raw_output": None if patch is None else patch.data.decode("utf-8", "replace"),
-            "extra": fields.extra(counts=None if passed is None else _counts(status)),
-        }
-        result_id = trials.add_result(_OF_INSTANCE, row)
+        counts = _counts("resolved" if passed else "unresolved")
+        row = outcome(passed=passed)
+        row["raw_output"] = None if patch is None else patch.data.decode("utf-8", "replace")
+        row["extra"] = fields.extra(counts=None if passed is None else counts)
+        result_id = trials.add_result(_OF_INSTANCE, label, utf8(instance), row)
         _add_checks(tests, result_id, trials)
     return trials
-
-
-def _has_patch(path: Path, value: JsonObject) -> bool:
-    return len(value) == 1 and path.with_name("patch.diff").is_file()
 
 
 def _names_of_folders(path: Path) -> tuple[str, str]:
@@ -248,21 +198,22 @@ def _names_of_folders(path: Path) -> tuple[str, str]:
     return run_id, run_id
 
 
-def _add_checks(tests: Mapping[str, object], result_id: str, trials: TrialRows) -> None:
+def _add_checks(tests: JsonObject, result_id: str, trials: TrialRows) -> None:
     for name, found in tests.items():
-        for outcome in ("success", "failure"):
-            for at, test in enumerate(list_of(object_of(found).get(outcome))):
-                passed = outcome == "success"
-                row: ResultScoreRow = {
-                    "scorer": "swe-bench",
-                    "metric": utf8(str(test)),
-                    "value": float(passed),
-                    "passed": passed,
-                    "check_class": _CHECK_CLASSES.get(name, "test"),
-                    "counts": name in _CHECK_CLASSES,
-                    "extra": None if name in _CHECK_CLASSES else canonical_json({"class": name}),
-                }
-                trials.add_part("result_scores", result_id, row, name, outcome, at, test)
+        is_known = name in _CHECK_CLASSES
+        for outcome_name in ("success", "failure"):
+            passed = outcome_name == "success"
+            for at, test in enumerate(list_of(inner(found, outcome_name))):
+                score = score_row(
+                    str(test),
+                    passed,
+                    passed=passed,
+                    scorer="swe-bench",
+                    check_class=_CHECK_CLASSES.get(name, "test"),
+                    counts=is_known,
+                )
+                score["extra"] = None if is_known else canonical_json({"class": name})
+                trials.add_part("result_scores", result_id, score, name, outcome_name, at, test)
 
 
 def _figures_of_arms(value: JsonObject, path: Path) -> TrialRows:
@@ -274,8 +225,8 @@ def _figures_of_arms(value: JsonObject, path: Path) -> TrialRows:
             number = finite_number(figure)
             if number is not None:
                 metric = f"{arm}.{name}" if name else arm
-                row = {"seq": seq, "metric": utf8(metric), "value": number, "reason": _LISTS_ONLY}
-                trials.add("reported_metrics", f"figures {path.name}", row, metric, number)
+                row = figure_row(metric, number, reason=_LISTS_ONLY)
+                trials.add_figure({**(row or {}), "seq": seq}, metric, number)
     return trials
 
 

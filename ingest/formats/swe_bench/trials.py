@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ingest.formats.common.collector import RowCollector, part_id
+from ingest.formats.common.collector import RowCollector, id_in, part_id
+from ingest.formats.common.documents import run_reading
 from ingest.formats.common.fields import list_of
-from ingest.formats.common.records import UnreadableRecordError, parsed
-from ingest.reading import Reading, Reject, Stream
+from ingest.formats.common.trials import system_row
 from warehouse.core.formats.values import utf8
 from warehouse.core.hashing import content_hash
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from ingest.reading import Block, ImportContext
+    from ingest.formats.common.trials import Cause
+    from ingest.reading import Block, Reading
     from warehouse.core.types import Json, JsonObject, ResultRow, Row, RunRow, SystemRow
 
     Blocks = Callable[[], Iterator[Block]]
@@ -51,7 +52,7 @@ def run_name(path: Path) -> str:
     return utf8(folder.name or stem)
 
 
-def end_cause(end: str | None) -> Literal["limit", "timeout", "error"] | None:
+def end_cause(end: str | None) -> Cause:
     """Return why a trial ended, from the word of its agent; None if it stopped by itself."""
     word = (end or "").lower()
     if any(each in word for each in _TIMEOUTS):
@@ -68,11 +69,13 @@ class TrialRows:
 
     Attributes:
         rows: collects the rows.
+        path: the file.
         run_id: the run.
     """
 
     def __init__(self, path: Path, run_id: str) -> None:
         self.rows = RowCollector(path, run_id)
+        self.path = path
         self.run_id = run_id
         self._seen: dict[str, int] = {}
         self._records: set[str] = set()
@@ -83,6 +86,10 @@ class TrialRows:
         label = row["system"]
         self.add("systems", f"system {label}", row, row["content_id"])
         return label
+
+    def add_judged(self, label: str, harness: str = "swe-bench") -> str:
+        """Add a system of which a harness has only the name, and return it."""
+        return self.add_system(system_row(agent=None, harness=harness, label=label))
 
     def name_trial(self, label: str, instance: str, record: Json) -> str | None:
         """Return the id of a trial: the instance's, with a number where the file repeats it.
@@ -97,34 +104,55 @@ class TrialRows:
         number = self._seen[key] = self._seen.get(key, 0) + 1
         return instance if number == 1 else f"{instance}#{number}"
 
-    def add_result(self, kind: str, row: ResultRow) -> str:
-        """Add a trial, and return the id of its result."""
-        system, trial = row["system"], row["trial_id"]
-        row = {"task_set": TASK_SET, "attempt": 1, "availability_status": "ok", **row}
-        row.setdefault("success", row["availability_status"] == "ok")
-        self._n_results += 1
-        row["seq"] = self._n_results
-        found = self.result_id(kind, system, trial)
-        self.rows.add("results", {**row, "content_id": found})
-        return found
+    def add_result(
+        self, kind: str, label: str, instance: str, row: ResultRow, trial: str | None = None
+    ) -> str:
+        """Add a trial, and return the id of its result.
 
-    def result_id(self, kind: str, system: str | None, trial: str | None) -> str:
+        Args:
+            kind: what kind of file has it.
+            label: the tested system.
+            instance: the task.
+            row: how it ended, and what it took.
+            trial: id of the trial; None for that of the instance.
+        """
+        self._n_results += 1
+        content_id = self.result_id(kind, label, trial or instance)
+        result: ResultRow = {
+            "content_id": content_id,
+            "seq": self._n_results,
+            "system": label,
+            "trial_id": trial or instance,
+            "task_set": TASK_SET,
+            "task_id": instance,
+            "attempt": 1,
+        }
+        self.rows.add("results", {**result, **row})
+        return content_id
+
+    def result_id(self, kind: str, system: str, trial: str) -> str:
         """Return the id of a trial's result, which another file of the run may have."""
         part = part_id(f"{self.run_id} {kind} {system} {trial}")
-        return part + content_hash(SUITE, self.run_id, system, trial)[_PART_DIGITS:]
+        return id_in(part, SUITE, self.run_id, system, trial)
 
-    def add(self, table: str, owner: str, row: Mapping[str, object], *identity: object) -> str:
-        """Add a row of a trial or a file, and return its id."""
+    def add(self, table: str, owner: str, row: Mapping[str, object], *identity: object) -> None:
+        """Add a row of a trial or a file."""
         part = part_id(f"{self.run_id} {owner}")
-        found = part + content_hash(SUITE, table, *identity)[_PART_DIGITS:]
-        self.rows.add(table, {**row, "content_id": found})
-        return found
+        self.rows.add(table, {**row, "content_id": id_in(part, SUITE, table, *identity)})
+
+    def add_figure(self, row: Row, *identity: object) -> None:
+        """Add a figure of the file."""
+        self.add("reported_metrics", f"figures {self.path.name}", row, *identity)
 
     def add_part(self, table: str, result_id: str, row: Row, *identity: object) -> None:
         """Add a row that belongs to a result."""
-        part = result_id[:_PART_DIGITS]
-        found = part + content_hash(table, result_id, *identity)[_PART_DIGITS:]
-        self.rows.add(table, {**row, "content_id": found, "result_id": result_id})
+        content_id = id_in(result_id[:_PART_DIGITS], table, result_id, *identity)
+        self.rows.add(table, {**row, "content_id": content_id, "result_id": result_id})
+
+    def reading(self, form: str, header: RunRow) -> Reading:
+        """Return the reading of a file whose rows were all collected."""
+        blocks = list(self.rows.rest())
+        return reading(form, self.path, self.run_id, lambda: iter(blocks), header)
 
 
 def has_file(folder: Path, instance: str, *names: str) -> bool:
@@ -132,27 +160,6 @@ def has_file(folder: Path, instance: str, *names: str) -> bool:
     if "/" in instance or "\0" in instance or len(instance) > _LONGEST_NAME:
         return False
     return any((folder / name.format(instance)).is_file() for name in names)
-
-
-def read_json(path: Path, context: ImportContext) -> tuple[Json, Reading | None]:
-    """Return the value of a file of bounded size, or the reading that says why it has none."""
-    file = context.read(path)
-    if file is None:
-        return None, None
-    try:
-        value, _ = parsed(file.data.removeprefix(b"\xef\xbb\xbf"))
-    except UnreadableRecordError as error:
-        return None, rejecting(path, str(error), file.data)
-    return value, None
-
-
-def rejecting(path: Path, reason: str, raw: bytes | None) -> Reading:
-    """Return the reading of a file that cannot be used."""
-    rows = RowCollector(path, "")
-    rows.rejects = [Reject(reason, raw=raw)]
-    blocks = list(rows.rest())
-    stream = Stream(paths=(path,), tables=(), blocks=lambda: iter(blocks))
-    return Reading("SWE-bench", stream=stream)
 
 
 def reading(form: str, path: Path, run_id: str, blocks: Blocks, header: RunRow) -> Reading:
@@ -164,21 +171,9 @@ def reading(form: str, path: Path, run_id: str, blocks: Blocks, header: RunRow) 
         for row in table
         if isinstance(row, dict)
     }
-    stream = Stream(
-        paths=(path,),
-        tables=_TABLES,
-        blocks=blocks,
-        is_run=bool(parts or header),
-        parts=frozenset(parts) or frozenset({part_id(path.name)}),
-    )
-    row: RunRow = {"suite": SUITE, "run_id": run_id, "origin": "import", **header}
-    return Reading(form, rows={"runs": [row]}, run=(SUITE, run_id), stream=stream)
-
-
-def of_memory(form: str, path: Path, trials: TrialRows, header: RunRow) -> Reading:
-    """Return the reading of rows that were all collected."""
-    blocks = list(trials.rows.rest())
-    return reading(form, path, trials.run_id, lambda: iter(blocks), header)
+    run: RunRow = {"suite": SUITE, "run_id": run_id}
+    parts = parts or {part_id(path.name)}
+    return run_reading(form, {**run, **header}, (path,), _TABLES, blocks, parts=parts)
 
 
 def objects(value: Json) -> Iterator[tuple[int, JsonObject]]:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ingest.formats.common.binary import hash_of_binary
 from ingest.formats.common.fields import (
     Fields,
+    inner,
     iso_moment,
+    json_or_none,
+    known_sum,
     list_of,
     object_of,
+    objects_of,
     text_of,
     texts_of,
     whole_number,
 )
-from ingest.formats.common.records import UnreadableRecordError, parsed
-from warehouse.core.formats.json_text import json_text
+from ingest.formats.common.records import decoded
+from ingest.formats.common.trials import content_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,36 +37,20 @@ _LONGEST_WORD = 1000
 _TICK_PARTS = ("agent_chunk", "agent_tool_results", "user_chunk", "user_tool_results")
 
 
-class Usage(NamedTuple):
-    """Tokens of one side of a conversation; None if no message has any."""
-
-    input_tokens: int | None
-    output_tokens: int | None
-
-
-class _Call(NamedTuple):
-    name: str | None
-    arguments: str | None
-    step_id: str
-    requestor: str
-
-
 def messages_of(simulation: JsonObject) -> list[JsonObject]:
     """Return the messages of a simulation; those of a call in full duplex are in its ticks."""
     messages = list_of(simulation.get("messages"))
-    found = messages or list(_said_in_ticks(list_of(simulation.get("ticks"))))
-    return [each for each in found if isinstance(each, dict)]
+    return objects_of(messages or list(_said_in_ticks(list_of(simulation.get("ticks")))))
 
 
-def usage_of(messages: list[JsonObject], role: str) -> Usage:
-    """Return the tokens of the messages with a role, as far as they are recorded."""
-    usages = [object_of(each.get("usage")) for each in messages if each.get("role") == role]
-    return Usage(_sum(usages, "prompt_tokens"), _sum(usages, "completion_tokens"))
-
-
-def _sum(usages: list[JsonObject], name: str) -> int | None:
-    numbers = [n for n in (whole_number(usage.get(name)) for usage in usages) if n is not None]
-    return sum(numbers) if numbers else None
+def tokens_of(messages: list[JsonObject], role: str) -> tuple[int | None, int | None]:
+    """Return the tokens of prompts and answers of the messages with a role; None if unknown."""
+    usages = [each.get("usage") for each in messages if each.get("role") == role]
+    sent, received = (
+        known_sum(whole_number(inner(usage, name)) for usage in usages)
+        for name in ("prompt_tokens", "completion_tokens")
+    )
+    return sent, received
 
 
 def _said_in_ticks(ticks: list[Json]) -> Iterator[Json]:
@@ -100,7 +88,10 @@ class Conversation:
     has_cost: bool
     _n_messages: int = 0
     _n_steps: int = 0
-    _calls: dict[str, deque[_Call]] = field(default_factory=lambda: defaultdict(deque))
+    # Calls without a result so far, by their id, each with who made it.
+    _calls: dict[str, deque[tuple[StepRow, str]]] = field(
+        default_factory=lambda: defaultdict(deque)
+    )
 
     def add(self, message: JsonObject) -> None:
         """Add a message and its step."""
@@ -113,9 +104,8 @@ class Conversation:
     def finish(self) -> None:
         """Add the calls that got no result: the trial ended before."""
         for call_id, calls in self._calls.items():
-            for call in calls:
-                step: StepRow = {"kind": "tool", "call_id": call_id, "is_counted": False}
-                self._add_row({**step, **_called(call)})
+            for call, _ in calls:
+                self._add_row({**call, "kind": "tool", "call_id": call_id, "is_counted": False})
 
     def _add_results(self, message: JsonObject, inner: list[Json]) -> None:
         """Add a message that holds the results of several calls: one step with parts."""
@@ -124,8 +114,7 @@ class Conversation:
         for each in inner:
             self._add_step(object_of(each), {"is_counted": False}, parent=str(place))
         rest = Fields(message)
-        for name in ("tool_messages", "role"):
-            rest.value(name)
+        rest.drop("tool_messages", "role")
         step: StepRow = {"kind": "other", "first_message": first, "extra": rest.extra()}
         step["last_message"] = self._n_messages
         self._add_row(step, place)
@@ -163,12 +152,10 @@ class Conversation:
         waiting = self._calls.get(call_id)
         step: StepRow = {"name": text_of(fields.peek("name")), "call_id": call_id or None}
         if waiting:
-            call = waiting.popleft()
-            step |= _called(call)
-            if fields.peek("requestor") == call.requestor:
-                fields.value("requestor")
-            if fields.peek("name") == call.name:
-                fields.value("name")
+            call, requestor = waiting.popleft()
+            step |= call
+            fields.drop_equal("requestor", requestor)
+            fields.drop_equal("name", call["name"])
         if fields.boolean("error"):
             text = texts_of(fields.peek("content")) or "error"
             step["error"] = text[:_LONGEST_ERROR]
@@ -176,15 +163,16 @@ class Conversation:
 
     def _await(self, call: JsonObject, step_id: str, role: str) -> None:
         function = object_of(call.get("function"))
-        arguments = call.get("arguments", function.get("arguments"))
-        self._calls[text_of(call.get("id")) or ""].append(
-            _Call(
-                text_of(call.get("name", function.get("name"))),
-                _arguments_json(arguments),
-                step_id,
-                text_of(call.get("requestor")) or role,
-            )
-        )
+        requestor = text_of(call.get("requestor")) or role
+        # The first tau-bench has arguments as text, which may not be JSON.
+        arguments = decoded(call.get("arguments", function.get("arguments")))
+        step: StepRow = {
+            "name": text_of(call.get("name", function.get("name"))),
+            "arguments": json_or_none(arguments),
+            "parent_id": step_id,
+            "role": _ROLES.get(requestor),
+        }
+        self._calls[text_of(call.get("id")) or ""].append((step, requestor))
 
     def _add_message(
         self, fields: Fields, role: str, call_id: str | None, *, has_calls: bool
@@ -193,8 +181,7 @@ class Conversation:
         seq = self._n_messages
         sound = _without_sound(fields)
         content = fields.value("content")
-        if fields.peek("turn_idx") == seq - 1:
-            fields.value("turn_idx")
+        fields.drop_equal("turn_idx", seq - 1)
         raw = _without_repeats(fields.value("raw_data"), content, has_calls=has_calls)
         self.rows.add(
             "messages",
@@ -203,8 +190,7 @@ class Conversation:
                 "result_id": self.result_id,
                 "seq": seq,
                 "role": role,
-                "text": texts_of(content),
-                "parts": None if isinstance(content, str | None) else json_text(content),
+                **content_columns(content),
                 "tool_call_id": call_id,
                 "extra": fields.extra(raw_data=raw or None, sha256=sound or None),
             },
@@ -213,8 +199,7 @@ class Conversation:
     def _add_row(self, step: StepRow, place: int | None = None) -> str:
         """Add a step at a place, by default the next; return its id."""
         if place is None:
-            self._n_steps += 1
-            place = self._n_steps
+            place = self._n_steps = self._n_steps + 1
         ids: StepRow = {
             "content_id": self.rows.id_of("step", self.result_id, place),
             "result_id": self.result_id,
@@ -225,42 +210,16 @@ class Conversation:
         return str(place)
 
 
-def _called(call: _Call) -> StepRow:
-    return {
-        "name": call.name,
-        "arguments": call.arguments,
-        "parent_id": call.step_id,
-        "role": _ROLES.get(call.requestor),
-    }
-
-
-def _arguments_json(arguments: Json) -> str | None:
-    """Return arguments as JSON; the first tau-bench has them as text, which may not be JSON."""
-    return None if arguments is None else json_text(_parsed(arguments))
-
-
-def _parsed(arguments: Json) -> Json:
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        return parsed(arguments.encode("utf-8", "replace"))[0]
-    except UnreadableRecordError:
-        return arguments
-
-
 def _without_sound(fields: Fields) -> JsonObject:
     """Take sound, which is long text in base 64, and return its hashes."""
     hashes: JsonObject = {}
     for name in ("audio_content", "content"):
         value = fields.peek(name)
-        is_sound = name == "audio_content" or (
-            fields.peek("is_audio") is True
-            and isinstance(value, str)
-            and len(value) > _LONGEST_WORD
-            and " " not in value
-        )
-        if is_sound and isinstance(value, str):
-            fields.value(name)
+        if not isinstance(value, str):
+            continue
+        is_word = len(value) > _LONGEST_WORD and " " not in value
+        if name == "audio_content" or (fields.peek("is_audio") is True and is_word):
+            fields.drop(name)
             hashes[name] = hash_of_binary(value)
     return hashes
 

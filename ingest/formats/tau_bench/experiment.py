@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import (
     Fields,
-    list_of,
+    inner,
     object_of,
-    plain_text,
+    objects_of,
     task_position,
     text_of,
 )
@@ -54,29 +54,28 @@ class Experiment:
     @cached_property
     def models(self) -> dict[str, str]:
         """The recorded models, by role: `agent` and `user`."""
-        named = {role: object_of(self.info.get(f"{role}_info")).get("llm") for role in _ROLES}
-        return {role: utf8(name) for role, name in named.items() if isinstance(name, str) and name}
+        named = {role: text_of(inner(self.info, f"{role}_info", "llm")) for role in _ROLES}
+        return {role: name for role, name in named.items() if name}
 
     @cached_property
     def settings(self) -> str | None:
         """Parameters of the agent's calls, with keys sorted."""
-        arguments = object_of(object_of(self.info.get("agent_info")).get("llm_args"))
+        arguments = object_of(inner(self.info, "agent_info", "llm_args"))
         return canonical_json(arguments) if arguments else None
 
     @property
     def policy(self) -> str | None:
         """The policy of the domain; simulations of newer versions repeat it."""
-        return text_of(object_of(self.info.get("environment_info")).get("policy"))
+        return text_of(inner(self.info, "environment_info", "policy"))
 
     @cached_property
     def system(self) -> SystemRow:
         """The tested system; where no model is recorded, no other run has the same."""
-        agent = Fields(self.info.get("agent_info")).text("implementation")
         user = object_of(self.info.get("user_info"))
         settings: JsonObject = {k: v for k, v in self.info.items() if k not in _NOT_OF_SYSTEM}
         settings["user_info"] = {k: v for k, v in user.items() if k != _GUIDELINES}
         row = system_row(
-            agent=agent,
+            agent=text_of(inner(self.info, "agent_info", "implementation")),
             harness=self.harness,
             models=self.models,
             configuration={k: v for k, v in settings.items() if v} or None,
@@ -88,12 +87,10 @@ class Experiment:
     def header(self) -> RunRow:
         """Return the header of the run."""
         fields, info = Fields(self.document), Fields(self.info)
-        for name in ("tasks", "info"):
-            fields.value(name)
+        fields.drop("tasks", "info")
         return {
             "suite": SUITE,
             "run_id": self.run_id,
-            "origin": "import",
             "started_at": fields.moment("timestamp"),
             "model": self.models.get("agent"),
             "task_set": self.task_set,
@@ -107,7 +104,7 @@ class Experiment:
     @cached_property
     def tasks(self) -> dict[str, TaskRow]:
         """The tasks in the file, by id."""
-        tasks = [each for each in list_of(self.document.get("tasks")) if isinstance(each, dict)]
+        tasks = objects_of(self.document.get("tasks"))
         rows = [task_row(each, self.task_set) for each in tasks]
         return {row["task_id"]: row for row in rows if row["task_id"]}
 
@@ -128,7 +125,6 @@ def task_row(task: JsonObject, task_set: str) -> TaskRow:
     task_id = id_text(fields.value("id")) or ""
     scenario = fields.inside("user_scenario")
     set_hash = content_hash(SUITE, task_set)
-    criteria = fields.value("evaluation_criteria")
     return {
         "content_id": content_hash("task", set_hash, task_hash),
         "suite": SUITE,
@@ -137,8 +133,8 @@ def task_row(task: JsonObject, task_set: str) -> TaskRow:
         "seq": task_position(task_id),
         "task_id": task_id,
         "task_hash": task_hash,
-        "prompt": plain_text(scenario.value("instructions")),
-        "validator": None if criteria is None else json_text(criteria),
+        "prompt": scenario.plain("instructions"),
+        "validator": fields.json("evaluation_criteria"),
         "extra": fields.extra(),
     }
 

@@ -11,7 +11,6 @@ from ingest.late import Late
 if TYPE_CHECKING:
     from ingest.reading import Candidate
 
-_OBJECT = re.compile(rb"(\xef\xbb\xbf)?\s*\{")
 _LIST = re.compile(rb"(\xef\xbb\xbf)?\s*\[\s*\{")
 _INFO_KEYS = (b'"info"', b'"agent_info"', b'"user_info"')
 _SIMULATION_KEYS = (b'"simulations"', b'"termination_reason"', b'"reward_info"')
@@ -28,7 +27,7 @@ def is_enhanced(candidate: Candidate) -> bool:
 
 def is_results(candidate: Candidate) -> bool:
     """Return whether a file is the results of tau2, with or without its simulations."""
-    return _has(candidate, _INFO_KEYS) or _has(candidate, _SIMULATION_KEYS)
+    return any(candidate.begins_object_with(*keys) for keys in (_INFO_KEYS, _SIMULATION_KEYS))
 
 
 def is_folder(candidate: Candidate) -> bool:
@@ -39,17 +38,14 @@ def is_folder(candidate: Candidate) -> bool:
 
 def is_v1(candidate: Candidate) -> bool:
     """Return whether a file is a list of trials of the first tau-bench."""
-    return _has(candidate, _V1_KEYS, begin=_LIST)
+    head = candidate.head if candidate.path.suffix == ".json" else b""
+    return _LIST.match(head) is not None and all(key in head for key in _V1_KEYS)
 
 
 def is_submission(candidate: Candidate) -> bool:
     """Return whether a file is a submission to the leaderboard; its schema is none."""
-    return _has(candidate, _SUBMISSION_KEYS) and b'"properties"' not in candidate.head
-
-
-def _has(candidate: Candidate, keys: tuple[bytes, ...], begin: re.Pattern[bytes] = _OBJECT) -> bool:
-    head = candidate.head if candidate.path.suffix == ".json" else b""
-    return begin.match(head) is not None and all(key in head for key in keys)
+    is_of_keys = candidate.begins_object_with(*_SUBMISSION_KEYS)
+    return is_of_keys and b'"properties"' not in candidate.head
 
 
 _files = Late("tau_bench.files")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.format import small_file
-from ingest.formats.common.fields import Fields, amount, object_of
-from ingest.formats.common.records import UnreadableRecordError, parsed
+from ingest.formats.common.documents import object_in
+from ingest.formats.common.fields import Fields, inner, json_or_none, object_of, text_of
+from ingest.formats.common.records import UnreadableRecordError
+from ingest.formats.common.trials import figure_row
 from ingest.formats.tau_bench.experiment import SUITE
 from ingest.reading import Reading, Reject
 from warehouse.core.formats.json_text import json_text
@@ -25,24 +27,17 @@ _REASON = "trajectories are not in the repository"
 
 def _parse(file: SourceFile, _: ImportContext) -> Reading:
     try:
-        document, _exact = parsed(file.data.removeprefix(b"\xef\xbb\xbf"))
-        problem = "" if isinstance(document, dict) else "not a JSON object"
+        document = object_in(file)
     except UnreadableRecordError as error:
-        document, problem = None, str(error)
-    if problem or not isinstance(document, dict):
-        return Reading(_SUBMISSION, rejects=[Reject(problem, raw=file.data)])
+        return Reading(_SUBMISSION, rejects=[Reject(str(error), raw=file.data)])
     header = _header(document, file)
-    figures: list[ReportedMetricRow] = [
-        {**row, "suite": SUITE, "run_id": header["run_id"], "seq": seq, "file_sha256": file.sha256}
-        for seq, row in enumerate(_figures(document), 1)
-    ]
-    for row in figures:
-        row["content_id"] = content_hash("figure", header["run_id"], row["metric"])
-    return Reading(
-        _SUBMISSION,
-        rows={"runs": [header], "reported_metrics": figures},
-        run=(SUITE, header["run_id"]),
-    )
+    run = (SUITE, header["run_id"])
+    figures: list[ReportedMetricRow] = []
+    for seq, row in enumerate(_figures(document), 1):
+        row["content_id"] = content_hash("figure", run[1], row["metric"])
+        source: ReportedMetricRow = {"suite": SUITE, "run_id": run[1], "file_sha256": file.sha256}
+        figures.append({**row, **source, "seq": seq})
+    return Reading(_SUBMISSION, rows={"runs": [header], "reported_metrics": figures}, run=run)
 
 
 read_submission = small_file(_parse)
@@ -53,15 +48,15 @@ def _header(document: JsonObject, file: SourceFile) -> RunRow:
     model, date = fields.text("model_name"), fields.text("submission_date")
     digest = content_hash("submission", document)[:8]
     methodology = fields.value("methodology")
-    version = Fields(methodology).text("tau2_bench_version")
-    fields.value("results")
+    version = text_of(inner(methodology, "tau2_bench_version"))
+    fields.drop("results")
     row: RunRow = {
         "suite": SUITE,
         "run_id": " ".join(filter(None, ("submission", model, date, digest))),
         "origin": "import",
         "run_date": date,
         "model": model,
-        "config": None if methodology is None else json_text(methodology),
+        "config": json_or_none(methodology),
         "versions": json_text({"tau2-bench": version}) if version else None,
         "source_name": file.name,
         "extra": fields.extra(),
@@ -72,21 +67,13 @@ def _header(document: JsonObject, file: SourceFile) -> RunRow:
 
 
 def _figures(document: JsonObject) -> Iterator[ReportedMetricRow]:
-    model = Fields(document).text("model_name")
+    model = text_of(document.get("model_name"))
     for domain, given in object_of(document.get("results")).items():
-        figures = Fields(given)
-        texts: JsonObject = {k: v for k, v in figures.left().items() if isinstance(v, str)}
-        for name, figure in figures.left().items():
-            value, text = amount(figure)
-            if name in texts or (value is None and text is None):
-                continue
-            unit: JsonObject = {"unit": "percent"} if name.startswith("pass_") else {}
-            yield {
-                "model": model,
-                "task_set": utf8(domain),
-                "metric": f"{utf8(domain)}.{utf8(name)}",
-                "value": value,
-                "text": text,
-                "reason": _REASON,
-                "extra": json_text({**unit, **texts}) if unit or texts else None,
-            }
+        figures = {name: each for name, each in object_of(given).items() if each is not None}
+        texts = {name: each for name, each in figures.items() if isinstance(each, str)}
+        for name, figure in figures.items():
+            row = figure_row(f"{domain}.{name}", figure, reason=_REASON)
+            if row is not None and name not in texts:
+                unit = {"unit": "percent"} if name.startswith("pass_") else {}
+                extra = json_text({**unit, **texts}) if unit or texts else None
+                yield {**row, "model": model, "task_set": utf8(domain), "extra": extra}

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ingest.formats.common.fields import Fields, amount, finite_number, list_of, object_of
-from ingest.formats.common.trials import answered, end_reason
-from ingest.formats.tau_bench.conversation import Conversation, messages_of, usage_of
+from ingest.formats.common.fields import (
+    Fields,
+    finite_number,
+    inner,
+    list_of,
+    object_of,
+    text_of,
+)
+from ingest.formats.common.trials import outcome, score_row
+from ingest.formats.tau_bench.conversation import Conversation, messages_of, tokens_of
 from ingest.formats.tau_bench.experiment import SUITE, id_text
 from warehouse.core.formats.json_text import canonical_json
 from warehouse.core.formats.values import utf8
@@ -16,12 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ingest.formats.common.collector import RowCollector
+    from ingest.formats.common.trials import Cause
     from ingest.formats.tau_bench.experiment import Experiment
     from warehouse.core.types import Json, JsonObject, ResultRow, ResultScoreRow
 
 # tau2 drops these from its figures: neither the agent nor the user failed.
 _INFRASTRUCTURE = "infrastructure_error"
-_CAUSES: dict[str | None, Literal["limit", "timeout", "error"]] = {
+_CAUSES: dict[str | None, Cause] = {
     "max_steps": "limit",
     "context_window_exceeded": "limit",
     "timeout": "timeout",
@@ -75,9 +83,8 @@ def from_v1(record: JsonObject) -> JsonObject:
         reward_info["communicate_checks"] = [
             {"info": text, "met": bool(met)} for text, met in outputs.items()
         ]
-    for name in ("reward", "actions"):
-        verdict.value(name)
-    info.value("task")
+    verdict.drop("reward", "actions")
+    info.drop("task")
     messages = fields.value("traj")
     return {
         "messages": messages,
@@ -93,7 +100,7 @@ _V1_BASIS = ("DB", "COMMUNICATE")
 
 def v1_task(record: JsonObject) -> JsonObject:
     """Return the task of a trial of the first tau-bench as a task of tau2."""
-    task = Fields(object_of(record.get("info")).get("task"))
+    task = Fields(inner(record, "info", "task"))
     criteria = {name: task.value(name) for name in ("actions", "outputs")}
     scenario: JsonObject = {"instructions": task.value("instruction")}
     return {
@@ -122,20 +129,16 @@ def add_trial(simulation: JsonObject, seq: int, experiment: Experiment, rows: Ro
     result |= {"content_id": content_id, "seq": seq, "trial_id": trial_id}
     messages = messages_of(simulation)
     _add_totals(result, messages)
-    rows.add("results", result)
     reward_info = fields.inside("reward_info")
     if not _is_dropped(simulation):
-        for score in _score_rows(reward_info, result, rows):
-            rows.add("result_scores", score)
-    user = usage_of(messages, "user")
-    ticks = list_of(fields.value("ticks"))
-    for name in ("messages", *_repeated(simulation, experiment)):
-        fields.value(name)
+        _add_scores(reward_info, result, rows)
+    sent, received = tokens_of(messages, "user")
+    n_ticks = len(list_of(fields.value("ticks"))) or None
+    fields.drop("messages", *_repeated(simulation, experiment))
     result["extra"] = fields.extra(
-        user_input_tokens=user.input_tokens,
-        user_output_tokens=user.output_tokens,
-        n_ticks=len(ticks) or None,
+        user_input_tokens=sent, user_output_tokens=received, n_ticks=n_ticks
     )
+    rows.add("results", result)
     conversation = Conversation(
         content_id,
         experiment.models,
@@ -151,13 +154,17 @@ def add_trial(simulation: JsonObject, seq: int, experiment: Experiment, rows: Ro
 def _result_row(fields: Fields, experiment: Experiment) -> ResultRow:
     simulation = fields.left()
     task_id = id_text(fields.value("task_id"))
-    recorded_end = fields.text("termination_reason")
-    trial = fields.integer("trial")
-    passed = _verdict(simulation)
+    end, trial = fields.text("termination_reason"), fields.integer("trial")
     error = fields.peek("error")
     cost = fields.number("agent_cost")
     task = experiment.tasks.get(task_id or "")
-    return {
+    row = outcome(
+        passed=_verdict(simulation),
+        cause="error" if error else _CAUSES.get(end),
+        recorded_end=end,
+        failure="error" if error else None,
+    )
+    return row | {
         "model": experiment.models.get("agent"),
         "system": experiment.system["system"],
         "settings": experiment.settings,
@@ -166,9 +173,6 @@ def _result_row(fields: Fields, experiment: Experiment) -> ResultRow:
         "task_hash": task["task_hash"] if task else None,
         "prompt": task["prompt"] if task else None,
         "attempt": None if trial is None else trial + 1,
-        "recorded_end": recorded_end,
-        "end_reason": end_reason("error" if error else _cause(recorded_end), passed=passed),
-        **answered(passed=passed, failure="error" if error else None),
         "started_at": fields.moment("start_time"),
         "ended_at": fields.moment("end_time"),
         "duration_seconds": fields.number("duration"),
@@ -179,16 +183,11 @@ def _result_row(fields: Fields, experiment: Experiment) -> ResultRow:
 
 
 def _add_totals(result: ResultRow, messages: list[JsonObject]) -> None:
-    usage = usage_of(messages, "assistant")
-    result["input_tokens"], result["output_tokens"] = usage.input_tokens, usage.output_tokens
-    if result["cost_usd"] is None and usage.input_tokens is None:
+    result["input_tokens"], result["output_tokens"] = tokens_of(messages, "assistant")
+    if result["cost_usd"] is None and result["input_tokens"] is None:
         result["token_scope"] = None
     if not messages:  # it has no steps that could be counted
         result["n_steps"] = result["tool_call_count"] = result["n_tool_errors"] = 0
-
-
-def _cause(recorded_end: str | None) -> Literal["limit", "timeout", "error"] | None:
-    return _CAUSES.get(recorded_end)
 
 
 def _is_dropped(simulation: JsonObject) -> bool:
@@ -197,7 +196,7 @@ def _is_dropped(simulation: JsonObject) -> bool:
 
 def _verdict(simulation: JsonObject) -> bool | None:
     """Return whether the reward is 1; None where there is none, or tau2 does not count it."""
-    reward = finite_number(object_of(simulation.get("reward_info")).get("reward"))
+    reward = finite_number(inner(simulation, "reward_info", "reward"))
     return None if reward is None or _is_dropped(simulation) else abs(reward - 1) <= _PASSING
 
 
@@ -215,56 +214,42 @@ def _repeated(simulation: JsonObject, experiment: Experiment) -> Iterator[str]:
         yield "timestamp"  # when the record was written, at once
 
 
-def _score_rows(
-    reward_info: Fields, result: ResultRow, rows: RowCollector
-) -> Iterator[ResultScoreRow]:
+def _add_scores(reward_info: Fields, result: ResultRow, rows: RowCollector) -> None:
     basis = reward_info.peek("reward_basis")
     given = basis if isinstance(basis, list | tuple) else None
+    result_id = result["content_id"]
     for position, row in enumerate(_scores(reward_info, given), 1):
-        result_id = result["content_id"]
-        row |= {"result_id": result_id, "scorer": SUITE, "position": position}
         row["content_id"] = rows.id_of("score", result_id, position)
         if row["metric"] == "reward":
             row["passed"] = result["objective_pass"]
-        yield row
+        ids: ResultScoreRow = {"result_id": result_id, "scorer": SUITE, "position": position}
+        rows.add("result_scores", {**row, **ids})
 
 
 def _scores(reward_info: Fields, basis: Sequence[Json] | None) -> Iterator[ResultScoreRow]:
     def counts(part: str) -> bool | None:
         return None if basis is None else part in basis
 
-    value, text = amount(reward_info.value("reward"))
-    if value is not None or text is not None:
-        yield {"metric": "reward", "value": value, "text": text}
+    reward = reward_info.value("reward")
+    if reward is not None:
+        yield score_row("reward", reward)
     for part, share in object_of(reward_info.value("reward_breakdown")).items():
-        value, text = amount(share)
-        name = f"reward {utf8(part)}"
-        row: ResultScoreRow = {"metric": name, "value": value, "text": text}
-        yield {**row, "check_class": "reward", "counts": counts(part)}
+        yield score_row(f"reward {part}", share, check_class="reward", counts=counts(part))
     db = reward_info.inside("db_check")
     matches = db.boolean("db_match")
     if matches is not None:
-        db.value("db_reward")
-        yield {
-            "metric": "db",
-            "value": float(matches),
-            "passed": matches,
-            "check_class": "db",
-            "counts": counts("DB"),
-        }
+        db.drop("db_reward")
+        yield score_row("db", matches, passed=matches, check_class="db", counts=counts("DB"))
     for checks in _CHECKS:
         for number, check in enumerate(list_of(reward_info.value(checks.member)), 1):
-            row = _check(Fields(check), checks, number)
-            yield {**row, "check_class": checks.kind, "counts": counts(checks.basis)}
-
-
-def _check(fields: Fields, checks: _Checks, number: int) -> ResultScoreRow:
-    passed = fields.boolean(checks.passed)
-    action_id = Fields(fields.peek("action")).text("action_id")
-    return {
-        "metric": f"{checks.name} {action_id or number}",
-        "value": None if passed is None else float(passed),
-        "passed": passed,
-        "explanation": fields.text("justification"),
-        "extra": fields.extra(),
-    }
+            fields = Fields(check)
+            passed = fields.boolean(checks.passed)
+            row = score_row(
+                f"{checks.name} {text_of(inner(check, 'action', 'action_id')) or number}",
+                passed,
+                passed=passed,
+                check_class=checks.kind,
+                counts=counts(checks.basis),
+            )
+            explanation = fields.text("justification")
+            yield {**row, "explanation": explanation, "extra": fields.extra()}

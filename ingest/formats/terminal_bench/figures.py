@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ingest.formats.common.collector import part_id
-from ingest.formats.common.fields import amount, object_of
+from ingest.formats.common.collector import id_in, part_id
+from ingest.formats.common.fields import object_of
+from ingest.formats.common.trials import figure_row
 from warehouse.core.formats.json_text import json_text
-from warehouse.core.formats.values import utf8
-from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warehouse.core.types import Json, JsonObject, ReportedMetricRow
+    from warehouse.core.types import JsonObject, ReportedMetricRow
 
 _RESOLVED = "results.extra.counts.resolved"
 _UNRESOLVED = "results.extra.counts.unresolved"
@@ -25,6 +24,7 @@ _SUMS = {
     "unresolved_ids": _UNRESOLVED,
 }
 _K = re.compile(r"[1-9]\d{0,5}")
+_UNKNOWN_K = "how many attempts it allows is not recorded"
 
 
 def figure_rows(
@@ -39,55 +39,27 @@ def figure_rows(
         n_tasks: number of their tasks; None if not recorded.
     """
     part = part_id(f"figures {file}")
-    figures = [*_plain(document, n_trials), *_pass_at_k(document, n_tasks)]
-    for seq, row in enumerate(figures, 1):
-        row["content_id"] = part + content_hash("figure", json_text(row))[len(part) :]
-        row |= {"seq": seq, "extra": json_text({"file": file})}
-        yield row
+    for seq, row in enumerate(_figures(document, n_trials, n_tasks), 1):
+        row["content_id"] = id_in(part, "figure", json_text(row))
+        yield {**row, "seq": seq, "extra": json_text({"file": file})}
 
 
-def _plain(document: JsonObject, n_trials: int | None) -> Iterator[ReportedMetricRow]:
+def _figures(
+    document: JsonObject, n_trials: int | None, n_tasks: int | None
+) -> Iterator[ReportedMetricRow]:
     for name in ("accuracy", *_SUMS):
         figure = document.get(name)
         # A list of ids counts trials: a task stands in it once for each of its attempts.
-        value, text = amount(len(figure) if isinstance(figure, list) else figure)
-        if value is not None or text is not None:
-            yield {
-                "metric": name,
-                "value": value,
-                "text": text,
-                "n": n_trials,
-                "score": _SUMS.get(name, _RESOLVED),
-                "statistic": "sum" if name in _SUMS else "mean",
-                "reducer": "none",
-            }
-
-
-def _pass_at_k(document: JsonObject, n_tasks: int | None) -> Iterator[ReportedMetricRow]:
+        figure = len(figure) if isinstance(figure, list) else figure
+        statistic, score = "sum" if name in _SUMS else "mean", _SUMS.get(name, _RESOLVED)
+        row = figure_row(name, figure, score=score, statistic=statistic, n=n_trials)
+        if row is not None:
+            yield row
     for k, figure in object_of(document.get("pass_at_k")).items():
-        value, text = amount(figure)
-        if value is None and text is None:
-            continue
-        row: ReportedMetricRow = {
-            "metric": f"pass@{utf8(k)}",
-            "value": value,
-            "text": text,
-            "n": n_tasks,
-        }
+        metric = f"pass@{k}"
         if _K.fullmatch(k):
-            parameters: JsonObject = {"k": int(k)}
-            row |= {
-                "score": _RESOLVED,
-                "statistic": "mean",
-                "reducer": "pass_at_k",
-                "reducer_parameters": json_text(parameters),
-            }
+            row = figure_row(metric, figure, score=_RESOLVED, statistic="mean", k=int(k), n=n_tasks)
         else:
-            row["reason"] = "how many attempts it allows is not recorded"
-        yield row
-
-
-def n_distinct(trials: list[JsonObject]) -> int:
-    """Return the number of tasks of trials."""
-    tasks: set[Json] = {str(trial.get("task_id")) for trial in trials}
-    return len(tasks)
+            row = figure_row(metric, figure, n=n_tasks, reason=_UNKNOWN_K)
+        if row is not None:
+            yield row

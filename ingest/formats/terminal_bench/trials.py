@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ingest.formats.common.collector import part_id
-from ingest.formats.common.fields import Fields, amount, object_of, text_of, whole_number
-from ingest.formats.common.trials import NO_VERDICT, answered, end_reason
+from ingest.formats.common.collector import id_in, part_id
+from ingest.formats.common.fields import Fields, object_of, text_of, whole_number
+from ingest.formats.common.trials import NO_VERDICT, outcome, test_row
 from ingest.formats.terminal_bench.setup import SUITE
 from warehouse.core.formats.json_text import canonical_json, json_text
 from warehouse.core.formats.values import utf8
 from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ingest.formats.common.collector import RowCollector
+    from ingest.formats.common.trials import Cause
     from ingest.formats.terminal_bench.setup import RunSetup
-    from warehouse.core.types import Json, JsonObject, ResultRow, ResultScoreRow, TaskRow
+    from warehouse.core.types import Json, JsonObject, ResultRow, TaskRow
 
 _NAME = re.compile(r"(?P<task>.+)\.(?P<attempt>\d{1,6})-of-\d{1,6}(\.(?P<run>.+))?", re.DOTALL)
-_CAUSES: dict[str | None, Literal["limit", "timeout", "error"]] = {
+_CAUSES: dict[str | None, Cause] = {
     "agent_timeout": "timeout",
     "test_timeout": "timeout",
     "context_length_exceeded": "limit",
@@ -32,7 +31,6 @@ _CAUSES: dict[str | None, Literal["limit", "timeout", "error"]] = {
     "agent_installation_failed": "error",
 }
 _PHASES = ("agent", "test")
-_TEST_VERDICTS = {"passed": True, "failed": False}
 
 
 def problem_of(record: Json) -> str:
@@ -67,12 +65,17 @@ def part_of(record: JsonObject) -> str:
 def add_trial(record: JsonObject, seq: int, setup: RunSetup, rows: RowCollector) -> None:
     """Add the rows of a trial without a problem."""
     part = part_of(record)
-    content_id = part + content_hash(SUITE, setup.run_id, canonical_json(record))[len(part) :]
+    content_id = id_in(part, SUITE, setup.run_id, canonical_json(record))
     fields = Fields(record)
     task = _task_row(record, setup)
     rows.add("tasks", task)
-    for score in _test_rows(fields, content_id, part):
-        rows.add("result_scores", score)
+    tests = object_of(fields.peek("parser_results"))
+    if tests:
+        fields.drop("parser_results")
+    for position, (test, status) in enumerate(tests.items(), 1):
+        score = test_row(test, status, counts=True)
+        score["content_id"] = id_in(part, "test", content_id, test)
+        rows.add("result_scores", {**score, "result_id": content_id, "position": position})
     result = _result_row(fields, setup, trial_id(record))
     result |= {"content_id": content_id, "seq": seq, "task_hash": task["task_hash"]}
     is_resolved = result["objective_pass"] is True
@@ -84,12 +87,17 @@ def add_trial(record: JsonObject, seq: int, setup: RunSetup, rows: RowCollector)
 
 def _result_row(fields: Fields, setup: RunSetup, own_id: str | None) -> ResultRow:
     for key in ("id", "uuid"):
-        if fields.peek(key) == own_id:
-            fields.value(key)
-    passed = fields.boolean("is_resolved")
-    recorded_end = fields.text("failure_mode")
+        fields.drop_equal(key, own_id)
+    passed, end = fields.boolean("is_resolved"), fields.text("failure_mode")
     name = _NAME.fullmatch(text_of(fields.peek("trial_name")) or "")
-    row: ResultRow = {
+    # Without a verdict the tests did not run to their end, or nobody could read them.
+    row = outcome(
+        passed=passed,
+        cause=_CAUSES.get(end),
+        recorded_end=end,
+        failure=end or NO_VERDICT,
+    )
+    return row | {
         "model": setup.model,
         "system": setup.system["system"],
         "trial_id": own_id,
@@ -97,17 +105,12 @@ def _result_row(fields: Fields, setup: RunSetup, own_id: str | None) -> ResultRo
         "task_id": fields.text("task_id"),
         "attempt": int(name["attempt"]) if name else None,
         "prompt": fields.text("instruction"),
-        "end_reason": end_reason(_CAUSES.get(recorded_end), passed=passed),
-        "recorded_end": recorded_end,
-        # Without a verdict the tests did not run to their end, or nobody could read them.
-        **answered(passed=passed, failure=recorded_end or NO_VERDICT),
         "phases": _phases(fields),
         "started_at": fields.moment("trial_started_at"),
         "ended_at": fields.moment("trial_ended_at"),
         "input_tokens": _known_tokens(fields, "total_input_tokens"),
         "output_tokens": _known_tokens(fields, "total_output_tokens"),
     }
-    return row
 
 
 def _known_tokens(fields: Fields, name: str) -> int | None:
@@ -122,27 +125,6 @@ def _phases(fields: Fields) -> str | None:
         if any(times):
             phases.append({"name": name, "started_at": times[0], "ended_at": times[1]})
     return json_text(phases) if phases else None
-
-
-def _test_rows(fields: Fields, result_id: str, part: str) -> Iterator[ResultScoreRow]:
-    tests = object_of(fields.peek("parser_results"))
-    if tests:
-        fields.value("parser_results")
-    for position, (test, verdict) in enumerate(tests.items(), 1):
-        passed = _TEST_VERDICTS.get(verdict) if isinstance(verdict, str) else None
-        value, text = amount(verdict if passed is None else passed)
-        yield {
-            "content_id": part + content_hash("test", result_id, test)[len(part) :],
-            "result_id": result_id,
-            "scorer": "tests",
-            "metric": utf8(test),
-            "position": position,
-            "value": value,
-            "text": text,
-            "passed": passed,
-            "check_class": "test",
-            "counts": True,
-        }
 
 
 def _task_row(record: JsonObject, setup: RunSetup) -> TaskRow:
