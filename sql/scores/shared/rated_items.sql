@@ -5,6 +5,8 @@
 -- inherits: ratings, preference_verdicts
 -- suite: suite of the rated results; that of the ratings where the store has no results
 -- kind: rating or preference
+-- criterion: what was asked for
+-- item: the answer, or the pair of answers, and the turn
 -- unit: the task: items of one task depend on each other
 -- side: name of the rater; see rater_name
 -- side_rank: 0 for a judge, 1 for people, 2 for settled labels

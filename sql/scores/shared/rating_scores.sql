@@ -2,6 +2,10 @@
 -- the metric. Ratings of the turns of an answer, and of several people, are one score, their mean.
 -- grain: result × scorer × metric
 -- inherits: lake.ratings
+-- scorer: name of the rater; see rater_name
+-- metric: the criterion
+-- value: mean of the ratings
+-- score_id: id of the first of the ratings
 SELECT
     suite,
     run_id,
