@@ -1,0 +1,47 @@
+"""`judge_agreement` next to what other programs computed of the same judgements."""
+
+import json
+
+import pytest
+from preferences import PREFERENCES, imported, needs_preferences
+
+pytestmark = needs_preferences
+QUERY = """
+SELECT n_items, agreement_rate, kappa, linear_kappa, quadratic_kappa
+FROM judge_agreement
+WHERE kind = $kind AND judge = $judge AND other = $other
+"""
+
+
+def oracle(name):
+    return json.loads((PREFERENCES / name / "oracle.json").read_text("utf-8"))
+
+
+def agreement(store, kind, judge, other):
+    [row] = store.sql(QUERY, {"kind": kind, "judge": judge, "other": other}).fetchall()
+    return row
+
+
+def test_two_judges_of_mt_bench_agree_as_scikit_learn_says(tmp_path):
+    store = imported(tmp_path, PREFERENCES / "mt_bench" / "en")
+    [expected] = oracle("mt_bench")["agreement_single_grade"]["by_lang"]["en"]["pairs"].values()
+    names = ("n", "percent_agreement", "kappa", "kappa_linear", "kappa_quadratic")
+    found = agreement(store, "rating", "Qwen2.5-7B-Instruct", "gpt-4o-mini")
+    assert found == pytest.approx([expected[name] for name in names], abs=1e-12)
+
+
+def test_a_judge_of_pandalm_agrees_with_the_people_as_scikit_learn_says(tmp_path):
+    store = imported(tmp_path, PREFERENCES / "pandalm")
+    expected = oracle("pandalm")["judges_vs_majority"]["pan"]
+    found = agreement(store, "preference", "pandalm-7b", "people")
+    accuracy, kappa = expected["accuracy"], expected["cohen_kappa"]
+    assert found[:3] == pytest.approx([999, accuracy, kappa], abs=1e-12)
+
+
+def test_agreement_with_gold_is_the_published_accuracy_of_judgebench(tmp_path):
+    store = imported(tmp_path, PREFERENCES / "judgebench_pairs")
+    [(n, rate)] = store.sql(
+        "SELECT n_items, agreement_rate FROM judge_agreement WHERE other = 'gold'"
+    ).fetchall()
+    [expected] = oracle("judgebench_pairs")["files"].values()
+    assert (n, round(rate * n)) == (expected["n_pairs"], expected["correct"])
