@@ -92,6 +92,6 @@ SELECT
     side,
     side_rank,
     value,
-    CASE WHEN is_wide THEN CAST(CAST(round(value) AS BIGINT) AS VARCHAR) ELSE label END AS label,
+    CASE WHEN is_wide THEN CAST(round(value) AS VARCHAR) ELSE label END AS label,
     CAST(n_raters AS BIGINT) AS n_raters
 FROM items
