@@ -344,6 +344,27 @@ def test_values_of_wrong_types(store, tmp_path):
     ]
 
 
+def test_a_name_that_a_line_repeats_has_its_last_value(store, tmp_path):
+    path = write_samples(tmp_path / "run", sample(0))
+    lasts = lines([sample(1)]).replace('{"doc_id": 1', '{"doc_id": 7, "doc_id": 1', 1)
+    cut = lines([sample(2)]).replace("}\n", ",}\n")
+    path.write_text(path.read_text() + lasts + cut)
+    summary = import_into(store, tmp_path)
+    assert (summary.n_results, summary.n_quarantined) == (2, 1)
+    assert rows(store, "SELECT task_id FROM results ORDER BY ALL") == [("0",), ("1",)]
+    [(line, reason, raw)] = rows(store, "SELECT line, reason, raw FROM lake.quarantine")
+    assert (line, raw.decode()) == (3, cut.rstrip("\n"))
+    assert reason.startswith("not JSON: ")
+
+
+def test_a_line_in_quarantine_is_as_the_file_has_it(store, tmp_path):
+    path = write_samples(tmp_path / "run", sample(0))
+    odd = '{"doc_id":  [1], "acc": NaN}'
+    path.write_text(path.read_text() + odd + "\n")
+    import_into(store, tmp_path)
+    assert rows(store, "SELECT raw FROM lake.quarantine") == [(odd.encode(),)]
+
+
 ODD_VALUES = [
     *(
         None,

@@ -148,7 +148,13 @@ _FIELDS = f"""objects AS (
     FROM lines
 ),
 named AS (
-    SELECT *, json_keys(object) AS keys FROM objects
+    SELECT
+        line,
+        line_hash,
+        object,
+        -- Of a repeated name Python takes the last value, DuckDB the first.
+        CASE WHEN list_unique(names) = len(names) THEN names END AS keys
+    FROM (SELECT *, json_keys(object) AS names FROM objects)
 ),
 taken AS (
     SELECT

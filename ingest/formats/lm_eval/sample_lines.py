@@ -25,8 +25,8 @@ _LINES_AT_ONCE = 512
 # By how many lines samples are returned: those of some megabytes, however long the lines are.
 _STEPS = (4096, 256, 16, 1)
 _STEP_BYTES = 8 * 2**20
-# DuckDB reads them as numbers, and writes them in another way.
-_NOT_JSON = "NaN|Infinity"
+# DuckDB takes these for JSON: numbers that it writes in another way, a comma after the last value.
+_NOT_JSON = r"(?i)[:,\[]\s*-?(?:nan|inf|infinity)\s*[,}\]]|,\s*[}\]]"
 
 
 @dataclass(slots=True)

@@ -138,10 +138,12 @@ class _Reader:
             for row in _read_exactly(raw.rstrip(b"\n"), line, read)
         ]
         if exact:
-            lines = pa.Table.from_pylist(exact, read.lines.schema)
             with self._connection.cursor() as cursor:
-                cursor.register("lines", lines)
+                cursor.register("lines", pa.Table.from_pylist(exact))
                 samples = cursor.sql(self._query).to_arrow_table()
+            # What goes to quarantine is what the file has.
+            texts = pa.array([row["raw"] for row in exact], pa.string())
+            lines = pa.table([[row["line"] for row in exact], texts], schema=read.lines.schema)
             read.lines = pa.concat_tables([read.lines, lines]).sort_by("line")
             read.samples = pa.concat_tables([read.samples, samples]).sort_by("line")
 
@@ -165,9 +167,10 @@ def _read_exactly(raw: bytes, line: int, read: ReadBlock) -> list[dict[str, int 
     if not isinstance(record, dict):
         read.rejects.append(Reject("not a JSON object", line, raw=raw))
         return []
+    text = utf8(raw.decode())
     if not is_exact(record):
-        read.sources[line] = utf8(raw.decode())
-    return [{"line": line, "text": json_text(record)}]
+        read.sources[line] = text
+    return [{"line": line, "text": json_text(record), "raw": text}]
 
 
 def _lines(data: bytes) -> pa.Array:
