@@ -6,6 +6,7 @@ from warehouse.engine.views.sql_files import shipped_sql
 _STORED = {file.qualified for file in shipped_sql() if file.is_table} | {
     "scores.shared_calls",
     "scores.pair_tests",
+    "scores.judge_agreement",
 }
 
 

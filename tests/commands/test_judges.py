@@ -69,7 +69,7 @@ def test_a_judge_that_takes_the_first_is_named_and_a_fair_one_is_not(said):
     lines = said(preferences=[*votes_of("biased", 0.7, draw), *votes_of("fair", 0.5, draw)])
     biased, fair = (lines[lines.index(name) + 1] for name in ("biased", "fair"))
     assert "It prefers the answer shown first: " in biased
-    assert "adjusted for 2 judges" in biased
+    assert "adjusted for 2 tests" in biased
     assert "a preference for either place is not shown" in fair
     assert "Uncalibrated: no label of people, and no gold, is on any of these pairs." in fair
 
@@ -93,6 +93,13 @@ def test_verdicts_of_one_person_give_sensitivity_and_specificity(said):
     text = lines[lines.index("j") + 1]
     assert "It agrees with people on 82.5 % " in text
     assert "It passes 90.0 % of what people passed, and 25.0 % of what they did not pass." in text
+
+
+def test_numbers_of_different_scales_are_not_compared(said):
+    rows = [rating("j", "judge", task, 3.0) | {"scale_high": 100.0} for task in range(20)]
+    rows += [rating("ann", "human", task, 3.0) | {"scale_high": 5.0} for task in range(20)]
+    lines = said(ratings=rows)
+    assert "Uncalibrated: " in lines[lines.index("j") + 1]
 
 
 def test_votes_in_one_order_say_nothing_of_a_place(said):

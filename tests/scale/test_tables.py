@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from support import (
     REFERENCE,
+    add_rows,
     command,
     import_into,
     log,
@@ -81,7 +82,7 @@ def references(folder, choice):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return the folder of a store with runs, duplicate calls, a grown log and a replaced one."""
+    """Return the folder of a store with runs, duplicate calls, a grown, a replaced log, votes."""
     tmp_path = tmp_path_factory.mktemp("made")
     store = new_store(tmp_path / "store")
     for n in range(1, 6):
@@ -94,6 +95,28 @@ def made(tmp_path_factory):
         )
     import_into(store, write(tmp_path, 2, (1, 2, 3)))
     import_into(store, write(tmp_path, 3, (4, 5)), replace=True)
+    votes = {"suite": "arena", "run_id": "votes", "generation": "root"}
+    add_rows(
+        store.lake,
+        runs=[{**votes, "content_id": "run"}],
+        preferences=[
+            {
+                **votes,
+                "content_id": rater,
+                "seq": 1,
+                "task_set": "core",
+                "task_id": "t",
+                "criterion": "overall",
+                "status": "ok",
+                "rater": rater,
+                "rater_kind": kind,
+                "model_a": "ant",
+                "model_b": "bee",
+                "outcome": "a",
+            }
+            for rater, kind in (("j", "judge"), ("ann", "human"))
+        ],
+    )
     store.sync()
     return store.path
 

@@ -67,8 +67,8 @@ class Judge:
         n_unread: those of them of which no reply could be read.
         agreements: rows of `judge_agreement`, with people and with gold.
         bias: row of `position_bias`; None for ratings, and where no order is recorded.
-        p_adjusted: p-value of its preference for a place, adjusted for all judges of the suite.
-        n_tested: judges of the suite that were tested.
+        p_adjusted: p-value of its preference for a place, adjusted for all tests of the suite.
+        n_tested: such tests in the suite: of its judges, by criterion.
     """
 
     suite: str
@@ -183,8 +183,8 @@ def _bias_sentence(judge: Judge) -> str:
     if not first + second:
         return f"{both}; no vote depends on the order."
     counts = f"the answer shown first gains in {first:,} and the one shown second in {second:,}"
-    of_all = f", adjusted for {judge.n_tested} judges" if judge.n_tested > 1 else ""
-    p_value = judge.p_adjusted if judge.p_adjusted is not None else 1.0
+    of_all = f", adjusted for {judge.n_tested} tests" if judge.n_tested > 1 else ""
+    p_value = 1.0 if judge.p_adjusted is None else judge.p_adjusted
     shown = f"p {p_text(p_value)}{of_all}"
     if p_value < ALPHA:
         place = "first" if first > second else "second"

@@ -23,6 +23,8 @@ WITH judged_results AS (
     FROM lake.results
     SEMI JOIN lake.judgements AS judgements USING (suite, run_id)
     GROUP BY suite, run_id, model, task_id
+    -- Of several attempts, the record does not say which was judged.
+    HAVING count(*) = 1
 ),
 
 given AS (
@@ -77,7 +79,7 @@ given AS (
             concat_ws('/', judgements.suite, judgements.task_id, judgements.model)
         ) AS answer,
         'overall' AS criterion,
-        coalesce(concat_ws(' ', judgements.judge, judgements.rater), 'judge') AS rater,
+        coalesce(nullif(concat_ws(' ', judgements.judge, judgements.rater), ''), 'judge') AS rater,
         'judge' AS rater_kind,
         CASE WHEN judgements.judge IS NOT NULL THEN to_json({model: judgements.judge}) END
             AS rater_config,

@@ -10,6 +10,7 @@
 -- unit: the task: items of one task depend on each other
 -- side: name of the rater; see rater_name
 -- side_rank: 0 for a judge, 1 for people, 2 for settled labels
+-- scale: lowest and highest value of numbers; NULL if not recorded, or of several scales
 -- value: the rating as a number; NULL for labels and votes
 -- label: the label, or the number as text, of most; on a scale 4 wide or more the mean, to the next whole
 --     number; NULL where people are divided
@@ -23,6 +24,7 @@ WITH said AS (
         concat_ws('/', task_set, task_id) AS unit,
         rater_name(rater, rater_kind, rater_config) AS side,
         rater_kind,
+        CASE WHEN scale_low IS NOT NULL THEN [scale_low, scale_high] END AS scale,
         value,
         CASE
             WHEN label IS NOT NULL THEN label
@@ -40,6 +42,7 @@ WITH said AS (
         concat_ws('/', task_set, task_id) AS unit,
         rater_name(rater, rater_kind, rater_config) AS side,
         rater_kind,
+        NULL AS scale,
         NULL AS value,
         CASE WHEN share_b < 0.5 THEN 'a' WHEN share_b > 0.5 THEN 'b' ELSE 'tie' END AS label,
         NULL AS is_wide
@@ -59,6 +62,8 @@ labelled AS (
         max(count(*)) OVER (PARTITION BY suite, kind, criterion, item, side) AS most,
         any_value(unit) AS unit,
         any_value(rater_kind) AS rater_kind,
+        min(scale) AS scale,
+        max(scale) AS largest_scale,
         bool_or(is_wide) AS is_wide,
         list(value ORDER BY value) FILTER (value IS NOT NULL) AS listed
     FROM said
@@ -74,6 +79,7 @@ items AS (
         item,
         side,
         CASE any_value(rater_kind) WHEN 'human' THEN 1 WHEN 'gold' THEN 2 ELSE 0 END AS side_rank,
+        CASE WHEN min(scale) = max(largest_scale) THEN min(scale) END AS scale,
         bool_or(is_wide) AS is_wide,
         list_aggregate(flatten(list(listed)), 'fsum') / sum(len(listed)) AS value,
         CASE WHEN count(label) FILTER (n = most) = 1 THEN any_value(label) FILTER (n = most) END
@@ -91,6 +97,7 @@ SELECT
     item,
     side,
     side_rank,
+    scale,
     value,
     CASE WHEN is_wide THEN CAST(round(value) AS VARCHAR) ELSE label END AS label,
     CAST(n_raters AS BIGINT) AS n_raters

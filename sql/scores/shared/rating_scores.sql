@@ -1,21 +1,42 @@
 -- Ratings of results of the same run as scores: each judge is a scorer, and people together, the criterion is
--- the metric. Ratings of the turns of an answer, and of several people, are one score, their mean.
+-- the metric. Ratings of the turns of an answer, and of several people, are one score, their mean; of one
+-- rater's the newest counts.
 -- grain: result × scorer × metric
 -- inherits: lake.ratings
 -- scorer: name of the rater; see rater_name
 -- metric: the criterion
 -- value: mean of the ratings
 -- score_id: id of the first of the ratings
+WITH newest AS (
+    SELECT
+        suite,
+        run_id,
+        result_id,
+        rater_name(rater, rater_kind, rater_config) AS scorer,
+        criterion,
+        arg_max(
+            {value: value, content_id: content_id, file_sha256: file_sha256, batch: batch},
+            {rated_at: coalesce(rated_at, TIMESTAMP '0001-01-01'), batch: batch, id: content_id}
+        ) AS rating
+    FROM lake.ratings
+    WHERE result_id IS NOT NULL
+        AND value IS NOT NULL
+        AND rated_suite IS NULL
+        AND rated_run_id IS NULL
+    GROUP BY
+        suite, run_id, result_id, criterion, turn, rater, slot, rater_kind, rater_config,
+        CASE WHEN rater IS NULL AND slot IS NULL THEN content_id END
+)
+
 SELECT
     suite,
     run_id,
     result_id,
-    rater_name(rater, rater_kind, rater_config) AS scorer,
+    scorer,
     criterion AS metric,
-    list_aggregate(list(value ORDER BY value), 'fsum') / count(*) AS value,
-    min(content_id) AS score_id,
-    min(file_sha256) AS file_sha256,
-    min(batch) AS batch
-FROM lake.ratings
-WHERE result_id IS NOT NULL AND value IS NOT NULL AND rated_suite IS NULL AND rated_run_id IS NULL
+    list_aggregate(list(rating.value ORDER BY rating.value), 'fsum') / count(*) AS value,
+    min(rating.content_id) AS score_id,
+    min(rating.file_sha256) AS file_sha256,
+    min(rating.batch) AS batch
+FROM newest
 GROUP BY suite, run_id, result_id, scorer, criterion

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warehouse.engine.tables.judge_agreement import update_judge_agreement
 from warehouse.engine.tables.pair_tests import update_pair_tests
 from warehouse.engine.tables.runs import in_parts, runs_in
 from warehouse.engine.tables.score_tables import replace_runs
@@ -65,6 +66,7 @@ def compute_boards(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFil
     for file in files:
         connection.execute(f"DELETE FROM {file.qualified}; INSERT INTO {file.qualified} {file.sql}")
     update_pair_tests(connection, "scores.board_runs")
+    update_judge_agreement(connection, everything=True)
 
 
 def update_boards(

@@ -67,6 +67,8 @@ def derive(
         is_changed = any(tables[file.name] & changed for file in boards)
         if emptied:
             compute_boards(connection, boards)
-        elif touched_runs is not None or rescored or is_changed:
+            return
+        if touched_runs is not None or rescored or is_changed:
             update_boards(connection, boards, touched_runs, rescored=rescored)
-        update_judge_agreement(connection, everything=bool(emptied))
+        # Runs of ratings alone have no facts.
+        update_judge_agreement(connection, everything=False)

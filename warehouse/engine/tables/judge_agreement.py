@@ -60,6 +60,8 @@ CREATE OR REPLACE TEMP TABLE judged_pairs AS
         AND judged.kind = other.kind
         AND judged.criterion = other.criterion
         AND judged.item = other.item
+        -- 3 of 5 is not 3 of 100.
+        AND (judged.scale = other.scale) IS NOT false
         AND (judged.side_rank, judged.side) < (other.side_rank, other.side)
 """
 _GROUPS = f"""
@@ -128,16 +130,19 @@ def create_judge_agreement(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def update_judge_agreement(connection: duckdb.DuckDBPyConnection, *, everything: bool) -> None:
-    """Compute the rows of the suites that changed runs concern, in the caller's transaction.
+    """Compute the rows, in the caller's transaction; nothing where nobody rates.
 
     Args:
-        connection: the warehouse, with the runs in the temporary table `changed_runs`.
-        everything: whether to compute all rows.
+        connection: the warehouse.
+        everything: whether to compute all rows; otherwise those of the suites that the runs in the
+            temporary table `changed_runs` concern.
     """
     if not connection.execute(_HAS_RATINGS).fetchall():
         return
-    connection.execute(_CONCERNED)
-    restriction = "" if everything else "AND suite IN (FROM rated_suites)"
+    restriction = ""
+    if not everything:
+        connection.execute(_CONCERNED)
+        restriction = "AND suite IN (FROM rated_suites)"
     connection.execute(f"DELETE FROM {TABLE} WHERE true {restriction}")
     connection.execute(_PAIRS.format(restriction=restriction))
     groups = [_Group(*row) for row in connection.execute(_GROUPS).fetchall()]
