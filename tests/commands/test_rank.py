@@ -67,7 +67,14 @@ def test_raters_are_clusters_where_tasks_are_few(tmp_path):
     ]
     ended = ranked(tmp_path, votes)
     assert {row["clustered_by"] for row in json.loads(ended.out)} == {"rater"}
-    assert "intervals by raters (25); of other tasks than these 1 they say nothing" in ended.err
+    assert "intervals by raters (25); they say nothing of other tasks than these 1" in ended.err
+
+
+def test_votes_of_nobody_in_particular_are_not_clustered_by_rater(tmp_path):
+    votes = [vote | {"rater": None, "slot": 1 + n % 30} for n, vote in enumerate(drawn_votes(60))]
+    ended = ranked(tmp_path, votes, "--cluster", "rater")
+    assert ended.code == 2
+    assert "--cluster rater: the votes do not say whose they are" in ended.err
 
 
 def test_models_that_no_vote_connects_are_refused(tmp_path):

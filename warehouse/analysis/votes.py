@@ -28,7 +28,7 @@ _SOURCES = """
 SELECT
     suite, criterion, rater_name(rater, rater_kind, rater_config) AS rater,
     count(DISTINCT concat_ws('/', task_set, task_id)) AS n_tasks,
-    count(DISTINCT coalesce(rater, CAST(slot AS VARCHAR))) AS n_raters
+    count(DISTINCT rater) AS n_raters
 FROM preferences
 WHERE outcome IS NOT NULL AND model_a <> model_b AND rater_kind <> 'gold'
 GROUP BY ALL
@@ -43,7 +43,7 @@ WITH votes AS (
         CASE outcome WHEN 'a' THEN model_a WHEN 'b' THEN model_b END AS winner,
         CASE $cluster
             WHEN 'task' THEN concat_ws('/', task_set, task_id)
-            ELSE coalesce(rater, CAST(slot AS VARCHAR))
+            ELSE rater
         END AS cluster
     FROM preferences
     WHERE outcome IS NOT NULL AND model_a <> model_b AND suite = $suite AND criterion = $criterion

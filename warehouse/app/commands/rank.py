@@ -14,6 +14,7 @@ from warehouse.app.console.cli import (
     table_options,
 )
 from warehouse.app.console.completion import complete_suite
+from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,12 +70,14 @@ def rank(
     with open_store(store).reading() as connection:
         source = choose_votes(connection, suite, criterion, rater)
         by = cluster or source.clusters()
+        if by == "rater" and not source.n_raters:
+            raise BadInput("--cluster rater: the votes do not say whose they are")
         rows = rank_by_votes(connection, source, ties, by)
     print_values(COLUMNS, rows, output.fmt, output.layout(ANSWER))
     n_clusters = source.n_tasks if by == "task" else source.n_raters
     has_ranks = rows[0][1] is not None
     shown = "intervals by" if has_ranks else "no intervals, for lack of enough"
-    few = f"; of other tasks than these {source.n_tasks} they say nothing" if by == "rater" else ""
+    few = f"; they say nothing of other tasks than these {source.n_tasks}" if by == "rater" else ""
     note_wrapped(
         f"votes of {source.rater} in {source.suite}, {source.criterion}; {_TIES[ties]}; {shown} "
         f"{by}s ({n_clusters:,}){few}"
