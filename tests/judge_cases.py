@@ -28,12 +28,6 @@ def mt_bench_scores(judge):
     return scores
 
 
-def mt_bench_pairs(judge):
-    """Return the winners of each pair in both orders, by position: `A` was shown first."""
-    paths = sorted((PREFERENCES / "mt_bench/en/judgments" / judge / "pairwise").iterdir())
-    return [(row["winner_ab"], row["winner_ba"]) for path in paths for row in read_lines(path)]
-
-
 def judge_bench_ratings():
     """Return the ratings of each item, by data set and criterion as the oracle names them."""
     files = {
@@ -78,15 +72,6 @@ def llmbar_winners(name):
     return [
         tuple(str(row["results"][-1][f"swap = {swap}"]["winner"]) for swap in (False, True))
         for row in read_json(f"llmbar/{name}")
-    ]
-
-
-def judgebench_decisions():
-    """Return the right answer of each pair, and the decisions in both orders, by position."""
-    rows = read_lines(PREFERENCES / "judgebench_pairs/claude-3-haiku_arena_hard.jsonl")
-    return [
-        (row["label"], *(each["decision"] if each else None for each in row["judgments"]))
-        for row in rows
     ]
 
 

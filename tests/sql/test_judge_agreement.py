@@ -45,3 +45,35 @@ def test_agreement_with_gold_is_the_published_accuracy_of_judgebench(tmp_path):
     ).fetchall()
     [expected] = oracle("judgebench_pairs")["files"].values()
     assert (n, round(rate * n)) == (expected["n_pairs"], expected["correct"])
+
+
+@pytest.mark.parametrize(
+    ("judge", "folder"),
+    [("gpt-4o-mini", "gpt/judge_gpt4omini"), ("Qwen2.5-7B-Instruct", "qwen/judge_7B")],
+)
+def test_positions_that_judges_of_mt_bench_prefer(tmp_path, judge, folder):
+    store = imported(tmp_path, PREFERENCES / "mt_bench" / "en" / "judgments" / folder / "pairwise")
+    expected = oracle("mt_bench")["pairwise"][f"en|{folder}"]
+    [found] = store.sql(
+        """
+        SELECT n_both_orders, n_both_orders - n_consistent, n_first_twice, n_second_twice,
+            100 * (1 - consistent_rate), p_value < 1e-12
+        FROM position_bias WHERE rater = $judge
+        """,
+        {"judge": judge},
+    ).fetchall()
+    names = ("valid", "inconsistent", "first_twice", "second_twice", "rate_pct")
+    assert found == pytest.approx((*(expected[name] for name in names), True), abs=1e-9)
+
+
+def test_the_judge_of_judgebench_takes_the_answer_shown_first(tmp_path):
+    store = imported(tmp_path, PREFERENCES / "judgebench_pairs")
+    [expected] = oracle("judgebench_pairs")["files"].values()
+    [found] = store.sql(
+        """
+        SELECT n_both_orders, n_both_orders - n_consistent, n_more_first, n_more_second
+        FROM position_bias WHERE rater_kind = 'judge'
+        """
+    ).fetchall()
+    n_read = expected["n_pairs"] - expected["null"]
+    assert found == (n_read, expected["inconsistent"] - expected["null"], 89, 33)

@@ -1,4 +1,4 @@
-"""Kappa, alpha and correlations: worked examples, definitions, and what is not defined."""
+"""Kappa and alpha: worked examples, definitions, and what is not defined."""
 
 from itertools import chain, permutations
 
@@ -8,13 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warehouse.engine.statistics.agreement import (
-    agreement_share,
     cohen_kappa,
-    correlations,
-    fleiss_kappa,
     krippendorff_alpha,
     label_counts,
-    rating_table,
 )
 
 # Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", part C: four observers, 12 units.
@@ -113,37 +109,7 @@ def test_kappa_of_one_label_is_not_defined(table):
     assert cohen_kappa(table) is None
 
 
-def test_alpha_and_fleiss_of_one_label_or_one_rater_are_not_defined():
+def test_alpha_of_one_label_or_one_rater_is_not_defined():
     for level in LEVELS:
         assert krippendorff_alpha(counts_of([[1, 1], [1, 1]]), level) is None
         assert krippendorff_alpha(counts_of([[1], [2], [3]]), level) is None
-    assert fleiss_kappa(np.array([[3.0, 0.0], [3.0, 0.0]])) is None
-    assert fleiss_kappa(np.array([[1.0, 0.0], [0.0, 1.0]])) is None
-    assert fleiss_kappa(np.zeros((0, 2))) is None
-
-
-def test_published_example_of_fleiss_kappa():
-    # Wikipedia, "Fleiss' kappa": 14 raters, 10 subjects, 5 labels.
-    counts = (
-        *("0 0 0 0 14", "0 2 6 4 2", "0 0 3 5 6", "0 3 9 2 0", "2 2 8 1 1"),
-        *("7 7 0 0 0", "3 2 6 3 0", "2 5 3 2 2", "6 5 2 1 0", "0 2 2 3 7"),
-    )
-    table = np.array([row.split() for row in counts], dtype=float)
-    assert fleiss_kappa(table) == pytest.approx(0.210, abs=5e-4)
-
-
-def test_tables_count_pairs_of_labels():
-    table = rating_table(np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2]), 3)
-    assert table.tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 1]]
-    assert agreement_share(table) == 0.75
-    assert agreement_share(np.zeros((2, 2))) is None
-
-
-def test_correlations_of_ties_and_of_constants():
-    first, second = np.array([1.0, 2.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0, 4.0])
-    # Three of six pairs are concordant but for the tie: 5 / sqrt(5 * 6).
-    assert correlations(first, second).kendall == pytest.approx(5 / np.sqrt(30))
-    assert correlations(first, second).spearman == pytest.approx(4.5 / np.sqrt(4.5 * 5))
-    assert correlations(first, 2 * first).pearson == pytest.approx(1)
-    assert correlations(first, np.ones(4)) is None
-    assert correlations(first[:1], second[:1]) is None

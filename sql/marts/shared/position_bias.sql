@@ -20,8 +20,17 @@
 WITH votes AS (
     SELECT
         *,
-        CASE first_shown WHEN 'a' THEN answer_a WHEN 'b' THEN answer_b END AS first_answer,
-        CASE outcome WHEN 'a' THEN answer_a WHEN 'b' THEN answer_b ELSE outcome END AS winner
+        -- Two answers may have the same text.
+        CASE
+            WHEN answer_a = answer_b THEN first_shown
+            WHEN first_shown = 'a' THEN answer_a
+            ELSE answer_b
+        END AS first_answer,
+        CASE
+            WHEN answer_a = answer_b OR outcome NOT IN ('a', 'b') THEN outcome
+            WHEN outcome = 'a' THEN answer_a
+            ELSE answer_b
+        END AS winner
     FROM preferences
     WHERE first_shown IS NOT NULL AND outcome IS NOT NULL
 ),

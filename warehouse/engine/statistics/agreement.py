@@ -1,4 +1,4 @@
-"""How far raters agree beyond chance: Cohen's kappa, Krippendorff's alpha, Fleiss' kappa.
+"""How far raters agree beyond chance: Cohen's kappa, Krippendorff's alpha.
 
 A figure is None where it is not defined; a coefficient of 0 always means agreement by chance.
 `agreement_intervals` has their intervals.
@@ -54,14 +54,6 @@ class PairableRatings(NamedTuple):
     scores: Floats
 
 
-class Correlations(NamedTuple):
-    """Coefficients of correlation between two raters."""
-
-    pearson: float
-    spearman: float
-    kendall: float
-
-
 def label_counts(items: Indices, ratings: Floats) -> LabelCounts:
     """Count ratings, given one by one; equal values are one label.
 
@@ -77,29 +69,6 @@ def label_counts(items: Indices, ratings: Floats) -> LabelCounts:
         counts=counts.astype(np.float64),
         values=values.astype(np.float64),
     )
-
-
-def rating_table(first: Indices, second: Indices, n_labels: int) -> Floats:
-    """Return how many items have which pair of labels: shape (labels, labels), first rater by row.
-
-    Args:
-        first: the number of the first rater's label of each item, from 0: shape (items,).
-        second: that of the second rater.
-        n_labels: labels of the scale.
-    """
-    cells = np.bincount(first * n_labels + second, minlength=n_labels**2)
-    table: Floats = cells.reshape(n_labels, n_labels).astype(np.float64)
-    return table
-
-
-def agreement_share(table: Floats) -> float | None:
-    """Return the share of items to which two raters gave the same label; None without items.
-
-    Args:
-        table: items by the labels of both raters: shape (labels, labels).
-    """
-    n = float(table.sum())
-    return float(np.trace(table)) / n if n else None
 
 
 def cohen_kappa(table: Floats, weights: Weights = "none") -> float | None:
@@ -207,43 +176,3 @@ def alpha_values(margins: Floats, observed: Floats, scores: Floats, level: Level
     np.divide(observed * (n - 1), expected, out=ratios, where=is_defined)
     alphas: Floats = 1 - ratios
     return alphas
-
-
-def fleiss_kappa(counts: Floats) -> float | None:
-    """Return Fleiss' kappa of a fixed number of raters.
-
-    Source: Fleiss 1971, Psychological Bulletin 76, 378. Krippendorff's alpha is the same figure
-    corrected for the number of ratings, and stands missing ones.
-
-    Args:
-        counts: raters who gave each item each label, equally many for each item, at least two:
-            shape (items, labels).
-
-    Returns:
-        Kappa; None where there is only one label.
-    """
-    n_raters = float(counts[0].sum()) if len(counts) else 0.0
-    shares = counts.sum(axis=0) / max(1.0, float(counts.sum()))
-    if n_raters < _PAIR or np.count_nonzero(shares) < _PAIR:
-        return None
-    agreed = float(((counts**2).sum(axis=1) - n_raters).mean()) / (n_raters * (n_raters - 1))
-    chance = float((shares**2).sum())
-    return (agreed - chance) / (1 - chance)
-
-
-def correlations(first: Floats, second: Floats) -> Correlations | None:
-    """Return Pearson's r, Spearman's rho and Kendall's tau-b of two raters' values, by scipy.
-
-    Args:
-        first: value by the first rater of each item: shape (items,).
-        second: that by the second.
-
-    Returns:
-        The coefficients; None below two items, or where a rater gave all the same value.
-    """
-    from scipy import stats
-
-    if len(first) < _PAIR or not (np.ptp(first) and np.ptp(second)):
-        return None
-    tests = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
-    return Correlations(*(float(test(first, second).statistic) for test in tests))
