@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from ingest.formats.common.documents import run_reading
 from ingest.formats.common.fields import task_position
-from ingest.reading import Reading, Stream
 from warehouse.core.formats.json_text import canonical_json
 from warehouse.core.formats.values import utf8
 from warehouse.core.hashing import content_hash
@@ -15,8 +15,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.common.collector import RowCollector
-    from ingest.reading import Block
-    from warehouse.core.types import JsonObject, PreferenceRow, RatingRow, ResultRow, Row, TaskRow
+    from ingest.reading import Block, Reading
+    from warehouse.core.types import (
+        JsonObject,
+        PreferenceRow,
+        RatingRow,
+        ResultRow,
+        Row,
+        RunRow,
+        TaskRow,
+    )
     from warehouse.lake.batch import RunKey
 
 Status: TypeAlias = Literal["ok", "unparsed", "error", "not_applicable"]
@@ -160,7 +168,7 @@ def judged_reading(
     run: RunKey,
     paths: tuple[Path, ...],
     blocks: Callable[[], Iterator[Block]],
-    **header: str | None,
+    header: RunRow,
 ) -> Reading:
     """Return the reading of a run that is streamed.
 
@@ -169,12 +177,11 @@ def judged_reading(
         run: suite and id of the run.
         paths: the files that the blocks are read from; the first is the run's source.
         blocks: reads them.
-        header: columns of `runs`.
+        header: other columns of `runs`.
     """
-    row = {"suite": run[0], "run_id": run[1], "origin": "import", **header}
-    row["source_name"] = utf8(paths[0].name)
-    stream = Stream(paths=paths, tables=_TABLES, blocks=blocks, is_run=True)
-    return Reading(name, rows={"runs": [row]}, run=run, stream=stream)
+    row: RunRow = {"suite": run[0], "run_id": run[1], "source_name": utf8(paths[0].name)}
+    row |= header
+    return run_reading(name, row, paths, _TABLES, blocks)
 
 
 _TABLES = ("results", "ratings", "preferences", "tasks")

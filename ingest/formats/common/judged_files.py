@@ -11,7 +11,7 @@ from ingest.formats.common.collector import RowCollector
 from ingest.formats.common.elements import BrokenElementsError, DeepElement, Elements
 from ingest.formats.common.fields import amount, finite_number
 from ingest.formats.common.judged import JudgedRows
-from ingest.formats.common.records import json_lines
+from ingest.formats.common.records import UnreadableRecordError, json_lines
 from ingest.reading import Block, Reading, Reject, Stream
 from warehouse.core.formats.values import TOO_DEEP, utf8
 
@@ -83,7 +83,7 @@ class Figure(NamedTuple):
     Attributes:
         run_id: the run that it is about.
         metric: its name.
-        value: the figure, or a cell of a table; there is none if it is null or empty.
+        value: the figure, or a cell of a table; there is none if it is empty.
         columns: what else is known of it.
     """
 
@@ -101,18 +101,22 @@ def figures_reader(
     Args:
         name: name of the format.
         suite: suite of the runs.
-        figures: yields the figures of a file, and what of it cannot be used.
+        figures: yields the figures of a file, and what of it cannot be used; raises
+            `UnreadableRecordError` for a file of which nothing can.
     """
 
     def read(path: Path, context: ImportContext) -> Iterator[Reading]:
         file = context.read(path)
         if file is not None:
             runs = JudgedRuns(suite, path)
-            for seq, each in enumerate(figures(file), 1):
-                if isinstance(each, Reject):
-                    runs.problems.rejects.append(each)
-                else:
-                    _add_figure(each, seq, runs.of(each.run_id, "").rows)
+            try:
+                for seq, each in enumerate(figures(file), 1):
+                    if isinstance(each, Reject):
+                        runs.problems.rejects.append(each)
+                    else:
+                        _add_figure(each, seq, runs.of(each.run_id, "").rows)
+            except UnreadableRecordError as error:
+                runs.problems.rejects.append(Reject(str(error), raw=file.data))
             blocks = list(runs.take())
             yield _reading(name, suite, path, lambda: iter(blocks))
 
@@ -120,16 +124,12 @@ def figures_reader(
 
 
 def _add_figure(figure: Figure, seq: int, rows: RowCollector) -> None:
-    number, cell = number_in(figure.value), figure.value
-    value, text = (number, None) if number is not None else amount(cell or None)
-    if value is None and text is None:
+    if figure.value == "":
         return
-    row: ReportedMetricRow = {
-        **figure.columns,
-        "metric": utf8(figure.metric),
-        "value": value,
-        "text": text,
-    }
+    number = number_in(figure.value)
+    value, text = (number, None) if number is not None else amount(figure.value)
+    row: ReportedMetricRow = {"metric": utf8(figure.metric), "value": value, "text": text}
+    row |= figure.columns
     content = [(column, str(each)) for column, each in sorted(row.items())]
     rows.add("reported_metrics", {**row, "seq": seq, "content_id": rows.id_of("figure", content)})
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.format import small_file
-from ingest.formats.common.fields import amount, object_of
-from ingest.formats.common.reported import figures_reading
+from ingest.formats.common.documents import object_in
+from ingest.formats.common.fields import object_of
+from ingest.formats.common.judged_files import Figure, figures_reader
 from ingest.formats.judge_bench.ratings import SUITE
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import utf8
@@ -14,7 +14,7 @@ from warehouse.core.formats.values import utf8
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.reading import ImportContext, Reading, SourceFile
+    from ingest.reading import SourceFile
     from warehouse.core.types import Json, JsonObject, ReportedMetricRow
 
 _FOLDER = "results"
@@ -23,32 +23,23 @@ _OF_RATINGS = "figures of ratings are not recomputed here: they follow from the 
 _NO_ANSWERS = "the repository has no answers of the judges"
 
 
-def _parse(file: SourceFile, _: ImportContext) -> Reading:
+def _figures(file: SourceFile) -> Iterator[Figure]:
     folders = [utf8(name) for name in file.path.absolute().parts[:-1]]
     kind = folders[-1:] if _FOLDER in folders[-2:-1] else []
     task_set = utf8(file.path.stem)
-    run = (SUITE, " ".join(["judges", *kind, task_set]))
-    return figures_reading("JUDGE-BENCH figures", file, run, _figures, task_set)
-
-
-read_figures = small_file(_parse)
-
-
-def _figures(document: JsonObject) -> Iterator[ReportedMetricRow]:
-    for judge, criteria in document.items():
+    run_id = " ".join(["judges", *kind, task_set])
+    for judge, criteria in object_in(file).items():
         for criterion, figures in object_of(criteria).items():
             given = object_of(figures)
             texts: JsonObject = {k: each for k, each in given.items() if isinstance(each, str)}
             for name, figure in _leaves(given):
-                value, text = amount(figure)
-                yield {
+                columns: ReportedMetricRow = {
                     "model": utf8(judge),
-                    "metric": utf8(f"{criterion}.{name}"),
-                    "value": value,
-                    "text": text,
+                    "task_set": task_set,
                     "reason": _OF_RATINGS if name == _ALPHA else _NO_ANSWERS,
                     "extra": json_text(texts) if texts else None,
                 }
+                yield Figure(run_id, f"{criterion}.{name}", figure, columns)
 
 
 def _leaves(figures: JsonObject) -> Iterator[tuple[str, Json]]:
@@ -58,3 +49,6 @@ def _leaves(figures: JsonObject) -> Iterator[tuple[str, Json]]:
             yield from ((f"{name}.{inner}", leaf) for inner, leaf in _leaves(value))
         elif not isinstance(value, str):
             yield name, value
+
+
+read_figures = figures_reader("JUDGE-BENCH figures", SUITE, _figures)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.reading import Block, ImportContext, Reading
-    from warehouse.core.types import Json, JsonObject, RatingRow
+    from warehouse.core.types import Json, JsonObject, RatingRow, RunRow
 
 SUITE = "judge_bench"
 _ITEMS, _SCORES = "instances", "individual_human_scores"
@@ -48,8 +48,8 @@ def read_ratings(path: Path, context: ImportContext) -> Iterator[Reading]:
         return
     run_id, task_set = _names(path)
     blocks = partial(_blocks, path, run_id, task_set, document, redact=redact)
-    header = {"task_set": task_set, "config": json_text(document)}
-    yield judged_reading("JUDGE-BENCH ratings", (SUITE, run_id), (path,), blocks, **header)
+    header: RunRow = {"task_set": task_set, "config": json_text(document)}
+    yield judged_reading("JUDGE-BENCH ratings", (SUITE, run_id), (path,), blocks, header)
 
 
 def _names(path: Path) -> tuple[str, str]:

@@ -38,7 +38,7 @@ def read_pairs(path: Path, context: ImportContext) -> Iterator[Reading]:
         return
     run = (SUITE, " ".join(filter(None, names)) or path.stem)
     blocks = partial(_blocks, path, run[1], names, redact=redact)
-    yield judged_reading("JudgeBench pairs", run, (path,), blocks, task_set=_TASK_SET)
+    yield judged_reading("JudgeBench pairs", run, (path,), blocks, {"task_set": _TASK_SET})
 
 
 def _run_names(path: Path, *, redact: bool) -> tuple[str | None, ...]:

@@ -75,7 +75,7 @@ def read_pairs(path: Path, context: ImportContext) -> Iterator[Reading]:
     evaluation = evaluation_at(path)
     run = (SUITE, evaluation.run_id)
     blocks = partial(_blocks, path, evaluation, redact=context.options.redact)
-    yield judged_reading("LLMBar pairs", run, (path,), blocks, task_set=evaluation.task_set)
+    yield judged_reading("LLMBar pairs", run, (path,), blocks, {"task_set": evaluation.task_set})
 
 
 def _blocks(path: Path, evaluation: Evaluation, *, redact: bool) -> Iterator[Block]:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING
 
-from ingest.format import small_file
-from ingest.formats.common.fields import amount, text_of
-from ingest.formats.common.reported import figures_reading
+from ingest.formats.common.documents import object_in
+from ingest.formats.common.fields import text_of
+from ingest.formats.common.judged_files import Figure, figures_reader
 from ingest.formats.llmbar.pairs import SUITE, evaluation_at
 from warehouse.core.formats.json_text import json_text
-from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats.llmbar.pairs import Evaluation
-    from ingest.reading import ImportContext, Reading, SourceFile
-    from warehouse.core.types import JsonObject, ReportedMetricRow
+    from ingest.reading import SourceFile
+    from warehouse.core.types import ReportedMetricRow
 
 _PERCENT = re.compile(r"(?:\d+ / (\d+) = )?(\d+(?:\.\d+)?)%$")
 _KAPPAS = {"kappa_False", "kappa_True", "kappa_average"}
@@ -26,26 +23,22 @@ _OF_VOTES = "figures of votes are not recomputed here: docs/formats/llmbar.md ha
 _OWN_CODING = "depends on how the tool codes labels and verdicts that were not parsed"
 
 
-def _parse(file: SourceFile, _: ImportContext) -> Reading:
+def _figures(file: SourceFile) -> Iterator[Figure]:
     evaluation = evaluation_at(file.path)
-    run, figures = (SUITE, evaluation.run_id), partial(_figures, evaluation)
-    return figures_reading("LLMBar statistics", file, run, figures, evaluation.task_set)
-
-
-read_statistics = small_file(_parse)
-
-
-def _figures(evaluation: Evaluation, document: JsonObject) -> Iterator[ReportedMetricRow]:
-    for name, figure in document.items():
+    for name, figure in object_in(file).items():
         percent = _PERCENT.match(text_of(figure) or "")
-        value, text = amount(figure)
-        yield {
+        columns: ReportedMetricRow = {
             "model": evaluation.judge,
             "scorer": evaluation.rater,
-            "metric": utf8(name),
-            "value": float(percent[2]) if percent else value,
-            "text": text,
+            "task_set": evaluation.task_set,
             "n": int(percent[1]) if percent and percent[1] else None,
             "reason": _OWN_CODING if name in _KAPPAS else _OF_VOTES,
             "extra": json_text({"unit": "percent"}) if percent else None,
         }
+        value = figure
+        if percent:
+            value, columns["text"] = float(percent[2]), percent[0]
+        yield Figure(evaluation.run_id, name, value, columns)
+
+
+read_statistics = figures_reader("LLMBar statistics", SUITE, _figures)

@@ -35,7 +35,9 @@ def read_pairs(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read the pairs of a test set and the votes of people: a run of its own."""
     task_set = utf8(path.stem)
     blocks = partial(_pair_blocks, path, task_set, redact=context.options.redact)
-    yield judged_reading("PandaLM test set", (SUITE, task_set), (path,), blocks, task_set=task_set)
+    yield judged_reading(
+        "PandaLM test set", (SUITE, task_set), (path,), blocks, {"task_set": task_set}
+    )
 
 
 def read_verdicts(path: Path, context: ImportContext) -> Iterator[Reading]:
@@ -50,7 +52,7 @@ def read_verdicts(path: Path, context: ImportContext) -> Iterator[Reading]:
         return
     blocks = partial(_verdict_blocks, path, pairs, named[1], redact=context.options.redact)
     run = (SUITE, named[0])
-    yield judged_reading("PandaLM verdicts", run, (path, pairs), blocks, task_set=named[2])
+    yield judged_reading("PandaLM verdicts", run, (path, pairs), blocks, {"task_set": named[2]})
 
 
 def _pair_blocks(path: Path, task_set: str, *, redact: bool) -> Iterator[Block]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.documents import object_in
 from ingest.formats.common.fields import Fields, object_of, text_of
 from ingest.formats.common.judged import rater_config
 from ingest.formats.common.judged_files import Figure, figures_reader, number_in, records_reader
-from ingest.formats.common.records import UnreadableRecordError, parsed
-from ingest.reading import Reject
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import utf8
 
@@ -109,14 +108,9 @@ def _add_vote(fields: Fields, position: int, common: RaterColumns, rows: JudgedR
     return None
 
 
-def _figures(file: SourceFile) -> Iterator[Figure | Reject]:
+def _figures(file: SourceFile) -> Iterator[Figure]:
     """Yield the figures of a leaderboard, which is a run: it does not say who the judge was."""
-    try:
-        board, _ = parsed(file.data)
-    except UnreadableRecordError as error:
-        yield Reject(str(error), raw=file.data)
-        return
-    for model, figures in object_of(board).items():
+    for model, figures in object_in(file).items():
         for metric, group, figure in _cells(object_of(figures)):
             columns: ReportedMetricRow = {
                 "model": utf8(model),
