@@ -79,7 +79,7 @@ class RowCopy:
     def _drops(self, folder: Batch) -> bool:
         """Return whether anything in a folder is not imported."""
         takes = self._decisions.takes
-        if self._decisions.refuses_any and any(BY_NAME[name].about_run for name in folder.files):
+        if self._decisions.refuses_any and any(BY_NAME[name].about for name in folder.files):
             return True
         return any(
             not all(takes(g.run) for g in part.generations)
@@ -105,8 +105,7 @@ class RowCopy:
             return rows
         pa = import_pyarrow()
         names = [BATCH]
-        if table.of_run or table.about_run:
-            names += ["suite", "run_id"]
+        names += sorted({column for pair in table.runs_named for column in pair})
         if table.of_run:
             names.append("generation")
         if "sha256" in table.column_names:
@@ -125,13 +124,15 @@ class RowCopy:
     def _place(self, table: Table, key: Row) -> str | None:
         """Return the batch under which a row is written; None if it is not."""
         batch: str = key[BATCH]
+        for suite, run_id in table.about:
+            about = (key[suite] or key["suite"], key[run_id] or key["run_id"])
+            if self._decisions.refuses(about):
+                return None
         if table.of_run:
             run = key["suite"], key["run_id"]
             if batch in self._new:
                 return batch if self._decisions.takes(run) else None
             return self._parts.extra if (batch, *run, key["generation"]) in self._missing else None
-        if table.about_run and self._decisions.refuses((key["suite"], key["run_id"])):
-            return None
         if key.get("sha256") in self._parts.dropped_files:
             return None
         if batch in self._new:

@@ -36,6 +36,12 @@ SELECT
 FROM runs
 ORDER BY suite, run_id
 """
+# Runs that rate results of other runs are kept with these.
+_RATING_RUNS = """
+SELECT DISTINCT suite, run_id, coalesce(rated_suite, suite), rated_run_id
+FROM lake.ratings
+WHERE rated_run_id IS NOT NULL
+"""
 
 
 class _Excerpt(Store):
@@ -59,8 +65,8 @@ def excerpt(
 ) -> Iterator[Store]:
     """Yield a store with only the chosen runs; the store itself if all are.
 
-    Tasks, model files and annotations remain, and so does the quarantine, because they are of no
-    run.
+    Ratings of the chosen runs remain, whichever run has them. Tasks, model files and annotations
+    remain, and so does the quarantine, because they are of no run.
 
     Args:
         store: the store.
@@ -81,6 +87,7 @@ def excerpt(
         with store.reading() as connection:
             values = {"suite": suite, "run": run, "model": model}
             rows = connection.execute(_RUNS, values).fetchall()
+            rated = connection.execute(_RATING_RUNS).fetchall()
             store.copy_warehouse(copy.warehouse)
         wanted = [row for row in rows if row[-1]]
         if not wanted:
@@ -94,6 +101,7 @@ def excerpt(
             raise BadInput(
                 f"no chosen run is known to be of {until} or before; `evalstore runs` has the dates"
             )
+        kept |= {(suite, run_id) for suite, run_id, *rated_run in rated if tuple(rated_run) in kept}
         gone = [(row[0], row[1]) for row in rows if (row[0], row[1]) not in kept]
         if gone:
             remove_runs(copy.warehouse, gone, wait_seconds=WAIT_SECONDS)

@@ -54,6 +54,9 @@ class Column:
 
 
 # Compared by identity: a hash of all columns would take longer than most uses of a table.
+_OWN_RUN = ("suite", "run_id")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A table of the lake.
@@ -65,6 +68,8 @@ class Table:
         of_run: whether rows belong to a generation of a run; if not, `content_id` identifies them.
         about_run: whether rows name a run without belonging to one of its generations: they stay
             when its content is replaced, and go when it is forgotten.
+        other_runs: pairs of columns (suite, run id) that may name another run that a row is about:
+            it goes when that is forgotten. NULL is the row's own suite, or run.
         column_names: the names of the columns, in order.
     """
 
@@ -73,10 +78,21 @@ class Table:
     columns: tuple[Column, ...]
     of_run: bool = True
     about_run: bool = False
+    other_runs: tuple[tuple[str, str], ...] = ()
     column_names: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "column_names", tuple(each.name for each in self.columns))
+
+    @property
+    def about(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of columns (suite, run id) of runs that rows are about but not of."""
+        return ((_OWN_RUN,) if self.about_run else ()) + self.other_runs
+
+    @property
+    def runs_named(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of columns (suite, run id) of the runs that rows are of or about."""
+        return ((_OWN_RUN,) if self.of_run else ()) + self.about
 
     def check_columns(self, names: Iterable[str]) -> None:
         """Check that the table has columns of these names.
@@ -162,11 +178,13 @@ RATINGS = Table(
     "ratings",
     "a rater's label of an answer by a criterion",
     columns_of(types.RatingRow),
+    other_runs=(("rated_suite", "rated_run_id"),),
 )
 PREFERENCES = Table(
     "preferences",
     "a vote between two answers in one order of presentation",
     columns_of(types.PreferenceRow),
+    other_runs=(("suite_a", "run_id_a"), ("suite_b", "run_id_b")),
 )
 TAGS = Table(
     "tags", "a change of a tag of a run", columns_of(types.TagRow), of_run=False, about_run=True

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import reduce
+from typing import TYPE_CHECKING, NamedTuple
 
 from warehouse.core.errors import BadInput, StoreDamaged
 from warehouse.core.formats.values import import_pyarrow
@@ -56,7 +57,8 @@ def find_run(lake: Lake, run_id: str, suite: str | None = None) -> RunKey:
 def forget(lake: Lake, run: RunKey) -> int:
     """Remove every generation of a run, and everything kept of the files it was imported from.
 
-    Its tags and re-scores go too, and tasks that were stored with it and that no other run uses.
+    Its tags, re-scores and the ratings of it in other runs go too, and tasks that were stored with
+    it and that no other run uses.
 
     A file that also fed other runs stays listed as their source, without its bytes. If the process
     is killed, the same call completes the work. Return the number of rewritten batches.
@@ -68,10 +70,11 @@ def forget(lake: Lake, run: RunKey) -> int:
     with lake.rewriting():
         folders = lake.folders()
         batches = [batch for folder in folders for batch in folder.contents]
-        files = {s.sha256 for b in batches for s in b.sources if _feeds(s, run)}
+        about = _rows_about(lake, folders, run)
+        files = {s.sha256 for b in batches for s in b.sources if _feeds(s, run)} | about.files
         tombstone = Tombstone(content_hash("run", *run), tuple(sorted(files)))
         unused = unused_tasks(lake, folders, run)
-        removal = _Removal(run, tombstone, unused, _batches_about(lake, folders, run))
+        removal = _Removal(run, tombstone, unused, about.batches)
         affected = [folder for folder in folders if any(map(removal.affects, folder.contents))]
         for folder in affected:
             _rewrite(lake, folder, removal)
@@ -91,7 +94,7 @@ class _Removal:
         run: the run.
         tombstone: what stays in its place.
         unused: the tasks that only this run used.
-        about: names of batches with rows about the run, such as its tags.
+        about: names of batches with rows about the run, such as its tags or ratings of it.
     """
 
     run: RunKey
@@ -106,26 +109,44 @@ class _Removal:
         return has_run or has_file or batch.name in self.about
 
 
-def _batches_about(lake: Lake, folders: Iterable[Batch], run: RunKey) -> frozenset[str]:
-    """Return the names of the batches with rows about a run, such as its tags.
+class _About(NamedTuple):
+    """Rows of other runs, or of none, that are about a run: its tags, or ratings of its results.
+
+    Attributes:
+        batches: names of the batches that have any.
+        files: SHA-256 of the imported files that they came from.
+    """
+
+    batches: frozenset[str]
+    files: frozenset[str]
+
+
+def _rows_about(lake: Lake, folders: Iterable[Batch], run: RunKey) -> _About:
+    """Find the rows about a run.
 
     Raises:
         StoreDamaged: a file that may have such rows cannot be read.
     """
     pa = import_pyarrow()
-    found = set[str]()
+    batches, files = set[str](), set[str]()
     for folder in folders:
-        for table in (BY_NAME[name] for name in folder.files if BY_NAME[name].about_run):
+        for table in (BY_NAME[name] for name in folder.files):
+            if not table.about:
+                continue
+            named = {column for pair in table.runs_named for column in pair}
+            source = {"file_sha256"} & set(table.column_names)
             try:
-                rows = rows_of(lake, folder, table, ("suite", "run_id", BATCH))
+                rows = rows_of(lake, folder, table, (*sorted(named | source), BATCH))
             except (OSError, ValueError, pa.ArrowException) as error:
                 path = lake.file(folder, table.name)
                 raise StoreDamaged(
                     f"{path}: cannot be read, so it may name the run; restore the file from a "
                     "backup, or remove its batch"
                 ) from error
-            found.update(rows.filter(_is_of(rows, run))[BATCH].to_pylist())
-    return frozenset(found)
+            rows = rows.filter(_is_about(rows, table, run))
+            batches.update(rows[BATCH].to_pylist())
+            files.update(*(filter(None, rows[name].to_pylist()) for name in source))
+    return _About(frozenset(batches), frozenset(files))
 
 
 def _rewrite(lake: Lake, folder: Batch, removal: _Removal) -> None:
@@ -170,19 +191,29 @@ def _with_rows(part: Batch, rows_left: Mapping[str, Counter[str]]) -> Batch:
 
 
 def _without(rows: pa.Table, table: Table, removal: _Removal) -> pa.Table:
-    """Drop a run's rows, and other rows from the files it was imported from."""
+    """Drop the rows of a run and about it, and other rows from the files it was imported from."""
     import pyarrow.compute as pc
 
-    if table.of_run or table.about_run:
-        return rows.filter(pc.invert(_is_of(rows, removal.run)))
+    if table.runs_named:
+        return rows.filter(pc.invert(_is_about(rows, table, removal.run)))
     column = "sha256" if "sha256" in table.column_names else None
     return rows if column is None else rows.filter(_not_in(rows[column], removal.tombstone.files))
 
 
-def _is_of(rows: pa.Table, run: RunKey) -> pa.ChunkedArray:
+def _is_about(rows: pa.Table, table: Table, run: RunKey) -> pa.ChunkedArray:
+    """Return which rows are of a run, or about it."""
     import pyarrow.compute as pc
 
-    return pc.and_(pc.equal(rows["suite"], run[0]), pc.equal(rows["run_id"], run[1]))
+    return reduce(
+        pc.or_,
+        (
+            pc.and_(
+                pc.equal(pc.coalesce(rows[suite], rows["suite"]), run[0]),
+                pc.equal(pc.coalesce(rows[run_id], rows["run_id"]), run[1]),
+            )
+            for suite, run_id in table.runs_named
+        ),
+    )
 
 
 def _not_in(column: pa.ChunkedArray, values: Iterable[str]) -> pa.ChunkedArray:

@@ -1,6 +1,6 @@
--- Ratings of results of the same run as scores: each judge is a scorer, and people together, the criterion is
--- the metric. Ratings of the turns of an answer, and of several people, are one score, their mean; of one
--- rater's the newest counts.
+-- Ratings of results as scores of the run that has the result, whichever run has the rating: each judge is a
+-- scorer, and people together, the criterion is the metric. Ratings of the turns of an answer, and of several
+-- people, are one score, their mean; of one rater's the newest counts.
 -- grain: result × scorer × metric
 -- inherits: lake.ratings
 -- scorer: name of the rater; see rater_name
@@ -9,8 +9,8 @@
 -- score_id: id of the first of the ratings
 WITH newest AS (
     SELECT
-        suite,
-        run_id,
+        coalesce(rated_suite, suite) AS result_suite,
+        coalesce(rated_run_id, run_id) AS result_run_id,
         result_id,
         rater_name(rater, rater_kind, rater_config) AS scorer,
         criterion,
@@ -19,18 +19,15 @@ WITH newest AS (
             {rated_at: coalesce(rated_at, TIMESTAMP '0001-01-01'), batch: batch, id: content_id}
         ) AS rating
     FROM lake.ratings
-    WHERE result_id IS NOT NULL
-        AND value IS NOT NULL
-        AND rated_suite IS NULL
-        AND rated_run_id IS NULL
+    WHERE result_id IS NOT NULL AND value IS NOT NULL
     GROUP BY
-        suite, run_id, result_id, criterion, turn, rater, slot, rater_kind, rater_config,
+        result_suite, result_run_id, result_id, criterion, turn, rater, slot, rater_kind, rater_config,
         CASE WHEN rater IS NULL AND slot IS NULL THEN content_id END
 )
 
 SELECT
-    suite,
-    run_id,
+    result_suite AS suite,
+    result_run_id AS run_id,
     result_id,
     scorer,
     criterion AS metric,
@@ -39,4 +36,4 @@ SELECT
     min(rating.file_sha256) AS file_sha256,
     min(rating.batch) AS batch
 FROM newest
-GROUP BY suite, run_id, result_id, scorer, criterion
+GROUP BY result_suite, result_run_id, result_id, scorer, criterion

@@ -44,13 +44,15 @@ _CONCERNED = {
     ),
 }
 _CONCERNED |= dict.fromkeys(("unchecked_tasks", "task_clusters"), _CONCERNED["judged_tasks"])
-# Boards whose run of a model is another one, or was computed again, and those of suites with scores
-# that may have been.
+# Boards whose run of a model is another one, was computed again or is rated by a changed run, and
+# those of suites with scores that may have been computed again.
 _CHANGED_BOARDS = """
 CREATE OR REPLACE TEMP TABLE changed_boards AS
     SELECT suite, task_set FROM differing
     UNION
     SELECT suite, task_set FROM scores.board_runs SEMI JOIN rated_runs USING (suite, run_id)
+    UNION
+    SELECT suite, task_set FROM scores.board_runs SEMI JOIN rated_by_changed USING (suite, run_id)
     UNION
     SELECT suite, task_set FROM scores.board_runs WHERE list_contains($rescored, suite)
 """

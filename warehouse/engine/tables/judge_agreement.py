@@ -34,8 +34,7 @@ _CONCERNED = """
 CREATE OR REPLACE TEMP TABLE rated_suites AS
     SELECT suite FROM changed_runs
     UNION
-    SELECT rated_suite FROM lake.ratings SEMI JOIN changed_runs USING (suite, run_id)
-    WHERE rated_suite IS NOT NULL
+    SELECT suite FROM rated_by_changed
 """
 # More tasks are joined: their tables would not fit into memory, and change an interval by 2 %.
 _MOST_UNITS = 1000

@@ -99,11 +99,14 @@ CREATE TABLE lake.generations (
 );
 """
 
+_OWN_RUN = ("suite", "run_id")
 _CHANGED_RUNS = """
 CREATE OR REPLACE TEMP TABLE changed_runs (
     suite VARCHAR, run_id VARCHAR, generation VARCHAR, is_single_batch BOOLEAN, is_new BOOLEAN
 )
 """
+# The runs that rows of others are about: their scores may have changed.
+_RATED_BY_CHANGED = "CREATE OR REPLACE TEMP TABLE rated_by_changed (suite VARCHAR, run_id VARCHAR)"
 
 
 class _ChangedRun(NamedTuple):
@@ -160,7 +163,8 @@ def load(
     Parts of merged batches that are loaded already are only noted under their new folder. The
     temporary table `changed_runs` (suite, run_id, generation, is_single_batch, is_new) is left
     behind: the runs with rows in the new batches, whether all their rows come from one batch, and
-    whether no other batch has any.
+    whether no other batch has any; and `rated_by_changed` (suite, run_id): the runs that these
+    rate, or rated before.
 
     Args:
         connection: the warehouse.
@@ -186,29 +190,50 @@ def load(
             if is_late:
                 _drop_later_copies(connection, table, paths)
             _load_by_content(connection, table, paths)
-    if not all(run.is_single_batch for run in changed):
+    is_reloaded = not all(run.is_single_batch for run in changed)
+    if is_reloaded or any("ratings" in batch.files for batch in new):
+        _note_rated_runs(connection)
+    if is_reloaded:
         _reload_multi_batch_runs(connection, lake, {folder.name for folder in folders})
+        _note_rated_runs(connection)
     return new
 
 
 def delete_runs(connection: duckdb.DuckDBPyConnection, runs: Iterable[RunKey]) -> set[str]:
-    """Delete all rows of runs in the caller's transaction.
+    """Delete all rows of runs, and about them, in the caller's transaction.
 
-    The temporary table `changed_runs` is left behind, as by `load`. Return the names of the tables
-    that are not of runs and may have lost rows about them, such as tags.
+    The temporary tables `changed_runs` and `rated_by_changed` are left behind, as by `load`. Return
+    the names of the tables that are not of runs and may have lost rows about them, such as tags.
     """
     connection.execute(_CHANGED_RUNS)
     gone = [(suite, run_id, "", True, False) for suite, run_id in runs]
     _insert_many(connection, "changed_runs", gone)
-    tables = [t for t in TABLES if {"suite", "run_id"} <= {c.name for c in t.columns}]
-    for name in (*(table.name for table in tables), "generations"):
+    connection.execute(_RATED_BY_CHANGED)
+    _note_rated_runs(connection)
+    tables = [table for table in TABLES if {"suite", "run_id"} <= set(table.column_names)]
+    named = [(table.name, pair) for table in tables for pair in (_OWN_RUN, *table.other_runs)]
+    for name, (suite, run_id) in (*named, ("generations", _OWN_RUN)):
         connection.execute(
             f"""
             DELETE FROM lake.{name} AS held USING changed_runs AS gone
-            WHERE held.suite = gone.suite AND held.run_id = gone.run_id
+            WHERE coalesce(held.{suite}, held.suite) = gone.suite
+                AND coalesce(held.{run_id}, held.run_id) = gone.run_id
             """
         )
     return {table.name for table in tables if not table.of_run}
+
+
+def _note_rated_runs(connection: duckdb.DuckDBPyConnection) -> None:
+    """Add the runs that ratings of the changed runs are about to `rated_by_changed`."""
+    connection.execute(
+        """
+        INSERT INTO rated_by_changed
+            SELECT DISTINCT coalesce(rated_suite, suite), rated_run_id
+            FROM (SELECT suite, run_id, rated_suite, rated_run_id FROM lake.ratings)
+            SEMI JOIN changed_runs USING (suite, run_id)
+            WHERE rated_run_id IS NOT NULL
+        """
+    )
 
 
 def _record(connection: duckdb.DuckDBPyConnection, folders: Sequence[Batch]) -> list[Batch]:
@@ -285,6 +310,7 @@ def _find_changed_runs(
         for run, g in current.items()
     ]
     connection.execute(_CHANGED_RUNS)
+    connection.execute(_RATED_BY_CHANGED)
     _insert_many(connection, "changed_runs", changed)
     return changed
 
