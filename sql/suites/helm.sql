@@ -3,6 +3,6 @@ SELECT
     'helm' AS suite,
     true AS records_limit,
     true AS repeats_calls,
-    true AS has_own_audit,
+    'instances' AS own_audit,
     '^(num_|max_num_|finish_reason_|training_|inference_|estimated_)'
     || '|^(batch_size|logprob|max_prob|predicted_index|prompt_truncated)$' AS minor_metrics

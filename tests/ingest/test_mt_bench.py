@@ -238,6 +238,10 @@ def test_the_figure_of_models_and_categories_follows_from_the_grades(logs):
             assert abs(mean - row["value"]) <= 0.5e-4 + 1e-9
             n_recomputed += 1
     assert n_recomputed == 2 * (6 + 8)
+    audited = query(logs, "SELECT DISTINCT status, reason FROM metric_audit")
+    assert [tuple(row.values()) for row in audited] == [
+        ("not recomputable", "the table calls judges by labels, which no judgement has")
+    ]
     # The rest is about judges, or a language, of which the reference data has no judgements.
     assert {row["metric"] for row in reported} - COLUMNS.keys() == {
         *("qwen_14b", "qwen_32b", "exaone_32b", "gemma_4_12b", "judge_mean")

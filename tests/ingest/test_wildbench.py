@@ -14,6 +14,7 @@ from preferences import (
     rejected,
     write_list,
 )
+from support import import_into
 
 FOLDER = PREFERENCES / "wildbench"
 SCORES, BATTLES = "score.v2/eval=judge", "pairwise.v2/eval=judge/ref=base"
@@ -40,27 +41,19 @@ BATTLE = {
     "extent": 2,
     "model_outputs": {"new": "four", "base": "three"},
 }
-RECOMPUTED_BATTLES = """
-    WITH votes AS (
-        SELECT
-            *,
-            CASE outcome WHEN 'tie' THEN 'tie' WHEN 'a' THEN model_a WHEN 'b' THEN model_b END
-                AS winner
-        FROM preferences
-    )
-    SELECT
-        count(*) FILTER (winner = $model AND strength = 2) AS win_much,
-        count(*) FILTER (winner = $model AND strength = 1) AS win,
-        count(*) FILTER (winner = 'tie') AS tie,
-        count(*) FILTER (winner NOT IN ($model, 'tie') AND strength = 1) AS lose,
-        count(*) FILTER (winner NOT IN ($model, 'tie') AND strength = 2) AS lose_much,
-        count(*) AS total,
-        (win_much + 0.5 * win - 0.5 * lose - lose_much) / total AS reward,
-        (
-            SELECT avg(length(raw_output)) FROM results WHERE model = $model
-        ) AS avg_len
-    FROM votes
-"""
+
+
+def audited(store):
+    """Return status, reason and recomputed figure, by run, model and metric, without groups."""
+    rows = query(store, "FROM metric_audit WHERE task_group IS NULL")
+    return {
+        (row["run_id"], row["model"], row["metric"]): (
+            row["status"],
+            row["reason"],
+            row["recomputed"],
+        )
+        for row in rows
+    }
 
 
 @needs_preferences
@@ -68,9 +61,10 @@ def test_scores_of_the_board_follow_from_all_ratings(tmp_path):
     with (FOLDER / "score_matrix.csv").open(encoding="utf-8", newline="") as file:
         matrix = list(csv.DictReader(file))
     models = sorted(matrix[0].keys() - {"session_id"})
+    shown = {**SCORE, "model_output": None}  # the matrix has no texts
     for model in models:
         records = [
-            {**SCORE, "session_id": row["session_id"], "model_test": model, "score": row[model]}
+            {**shown, "session_id": row["session_id"], "model_test": model, "score": row[model]}
             for row in matrix
             if row[model]
         ]
@@ -84,6 +78,7 @@ def test_scores_of_the_board_follow_from_all_ratings(tmp_path):
     )
     assert sorted(row["model"] for row in rows) == models
     reported, reasons = figures(store)
+    found = audited(store)
     n_published = 0
     for row in rows:
         oracle = expected[row["model"]]
@@ -93,8 +88,12 @@ def test_scores_of_the_board_follow_from_all_ratings(tmp_path):
             continue
         n_published += 1
         for metric in ("score", "adjusted_score", "total"):
-            value = reported["score", row["model"], metric]
-            assert row[metric] == pytest.approx(value, rel=1e-9), (row["model"], metric)
+            assert found["score", row["model"], metric][0] == "equal", (row["model"], metric)
+        status, reason, _ = found["score", row["model"], "avg_len"]
+        assert (status, reason) == (
+            "not recomputable",
+            "the texts of some answers are not in the store",
+        )
     assert n_published == 7
     assert {metric for run, _, metric in reported if run == "score"} - reasons.keys() == {
         "score",
@@ -136,10 +135,10 @@ def test_the_reward_follows_from_battles(tmp_path):
     board.write_text(json.dumps({"new": figure}))
     path = write_list(tmp_path / BATTLES / "new.json", *records)
     store = imported(tmp_path, path, board)
-    (row,) = query(store, RECOMPUTED_BATTLES, model="new")
     reported, reasons = figures(store)
-    for metric, value in row.items():
-        assert value == pytest.approx(reported["pairwise-base-K=-1", "new", metric], rel=1e-9)
+    for key in reported:
+        if key[2] in figure and key[2] not in reasons:
+            assert audited(store)[key][0] == "equal", key
     assert reasons == {
         "K": "the margin of lengths, a setting",
         **dict.fromkeys(
@@ -157,6 +156,34 @@ def test_the_reward_follows_from_battles(tmp_path):
     assert [row["first_shown"] for row in votes] == ["a"] * 7
     assert [row["is_for_first"] for row in votes] == [True, False, True, None, False, True, True]
     assert [row["strength"] for row in votes] == [2, 1, 1, None, 1, 2, 2]
+
+
+def test_a_board_of_one_of_several_judges_or_of_a_margin_is_not_recomputed(tmp_path):
+    counts = {"win_much": 1, "win": 0, "tie": 0, "lose": 0, "lose_much": 0, "total": 1}
+    counts |= {"avg_len": 4.0, "task_categorized_results": {}}
+    for name, margin in (("pairwise-base-K=-1", -1), ("pairwise-base-K=500", 500)):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"new": {**counts, "K": margin}}))
+    scores = {"score": 7.0, "total": 2, "avg_len": 5, "task_categorized_scores": {}}
+    (tmp_path / "score.json").write_text(json.dumps({"new": scores}))
+    files = [
+        write_list(tmp_path / BATTLES / "new.json", BATTLE),
+        write_list(tmp_path / SCORES / "new.json", SCORE),
+    ]
+    store = imported(tmp_path, *files, *tmp_path.glob("*.json"))
+    found = audited(store)
+    assert found["pairwise-base-K=-1", "new", "win_much"] == ("equal", None, 1)
+    margin = "the margin of lengths made ties of some slight wins"
+    assert found["pairwise-base-K=500", "new", "win"] == ("not recomputable", margin, None)
+    assert found["score", "new", "score"] == ("samples missing", "the store has 1 of 2", 7)
+    other = tmp_path / "pairwise.v2/eval=other/ref=base/new.json"
+    import_into(store, write_list(other, {**BATTLE, "extent": 1}))
+    store.sync()
+    several = "the store has judgements of several judges, and the board names none"
+    assert audited(store)["pairwise-base-K=-1", "new", "win"] == (
+        "not recomputable",
+        several,
+        None,
+    )
 
 
 def test_what_a_score_becomes(tmp_path):

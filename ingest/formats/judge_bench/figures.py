@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _FOLDER = "results"
 _ALPHA = "krippendorff_alpha"
-_OF_RATINGS = "figures of ratings are not recomputed here: they follow from the ratings of people"
 _NO_ANSWERS = "the repository has no answers of the judges"
 
 
@@ -36,7 +35,7 @@ def _figures(file: SourceFile) -> Iterator[Figure]:
                 columns: ReportedMetricRow = {
                     "model": utf8(judge),
                     "task_set": task_set,
-                    "reason": _OF_RATINGS if name == _ALPHA else _NO_ANSWERS,
+                    "reason": None if name == _ALPHA else _NO_ANSWERS,
                     "extra": json_text(texts) if texts else None,
                 }
                 yield Figure(run_id, f"{criterion}.{name}", figure, columns)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _PERCENT = re.compile(r"(?:\d+ / (\d+) = )?(\d+(?:\.\d+)?)%$")
 _KAPPAS = {"kappa_False", "kappa_True", "kappa_average"}
-_OF_VOTES = "figures of votes are not recomputed here: docs/formats/llmbar.md has a query"
 _OWN_CODING = "depends on how the tool codes labels and verdicts that were not parsed"
 
 
@@ -32,7 +31,7 @@ def _figures(file: SourceFile) -> Iterator[Figure]:
             "scorer": evaluation.rater,
             "task_set": evaluation.task_set,
             "n": int(percent[1]) if percent and percent[1] else None,
-            "reason": _OWN_CODING if name in _KAPPAS else _OF_VOTES,
+            "reason": _OWN_CODING if name in _KAPPAS else None,
             "extra": json_text({"unit": "percent"}) if percent else None,
         }
         value = figure

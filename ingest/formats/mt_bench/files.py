@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from warehouse.core.types import JsonObject, ReportedMetricRow
 
 _OF_MODEL = "model"
+_OF_LABELS = "the table calls judges by labels, which no judgement has"
 _LABELS = ("judge", "language", "protocol", "row_type", "row_order", "row_id", "row_label")
 
 
@@ -52,6 +53,7 @@ def _figures(file: SourceFile) -> Iterator[Figure | Reject]:
             "task_set": language and f"{SUITE}/{language}",
             "task_group": labels.text("protocol") or (None if is_of_model else row_id),
             "scorer": labels.text("judge"),
+            "reason": _OF_LABELS,
             "extra": labels.extra(),
         }
         run_id = utf8(file.path.stem)

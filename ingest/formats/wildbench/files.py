@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.documents import object_in
-from ingest.formats.common.fields import Fields, object_of, text_of
+from ingest.formats.common.fields import Fields, object_of, text_of, whole_number
 from ingest.formats.common.judged import rater_config
 from ingest.formats.common.judged_files import Figure, figures_reader, number_in, records_reader
 from warehouse.core.formats.json_text import json_text
@@ -110,12 +110,15 @@ def _add_vote(fields: Fields, position: int, common: RaterColumns, rows: JudgedR
 
 def _figures(file: SourceFile) -> Iterator[Figure]:
     """Yield the figures of a leaderboard, which is a run: it does not say who the judge was."""
-    for model, figures in object_in(file).items():
-        for metric, group, figure in _cells(object_of(figures)):
+    for model, row in object_in(file).items():
+        figures = object_of(row)
+        total = whole_number(figures.get("total"))
+        for metric, group, figure in _cells(figures):
             columns: ReportedMetricRow = {
                 "model": utf8(model),
                 "task_set": TASK_SET,
                 "task_group": group,
+                "n": None if group else total,
                 "reason": _BY_TAGS if "task" in metric else _REASONS.get(metric),
             }
             yield Figure(utf8(file.path.stem), metric, figure, columns)

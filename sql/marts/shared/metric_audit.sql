@@ -11,9 +11,10 @@
 -- reported_text: the figure as reported, as text
 -- recomputed_text: the figure computed from the store, as text
 -- reported_id: id of the figure; NULL in openclaw's summaries
--- n_reported: tasks behind the figure, as reported; of summaries results; tasks × epochs, where an
---     Inspect log lacks epochs; NULL if not reported, and where the figure has nothing to do with tasks
--- n: tasks behind recomputed, those without a score left out; of summaries results; NULL if none
+-- n_reported: tasks behind the figure, as reported; of summaries results; of figures of votes and
+--     ratings these; tasks × epochs, where an Inspect log lacks epochs; NULL if not reported, and where the figure has nothing to do with tasks
+-- n: tasks behind recomputed, those without a score left out; of summaries results; of figures of votes
+--     and ratings these; NULL if none
 -- status: equal: the two agree, numbers within 1e-9 (absolute up to 1, relative to the reported
 --     figure above), texts exactly; differs: they do not; samples missing: the figure is about more
 --     tasks or results than the store has, so that the two need not agree; not recomputable: see

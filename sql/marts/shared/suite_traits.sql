@@ -11,7 +11,8 @@
 -- records_limit: whether a log says to how many tasks the run was limited
 -- repeats_calls: whether runs take over calls of other task sets from a cache
 -- verdict_is_score: whether the score `passed` of any scorer is the verdict
--- has_own_audit: whether the figures that its logs report are recomputed by rules of their own
+-- own_audit: what the figures that its logs report are recomputed from, by rules of their own: instances or
+--     votes; NULL for the scores of results
 -- counts_nan: whether figures in its logs may cover scores that are not numbers
 -- prompts_hash: column of runs with the hash of the prompts, where their tasks do not have it
 -- needs_seed: whether a run cannot be repeated without its temperature and seed
@@ -26,7 +27,7 @@ SELECT
     NULL::BOOLEAN AS records_limit,
     NULL::BOOLEAN AS repeats_calls,
     NULL::BOOLEAN AS verdict_is_score,
-    NULL::BOOLEAN AS has_own_audit,
+    NULL::VARCHAR AS own_audit,
     NULL::BOOLEAN AS counts_nan,
     NULL::VARCHAR AS prompts_hash,
     NULL::BOOLEAN AS needs_seed

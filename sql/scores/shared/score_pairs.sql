@@ -19,7 +19,7 @@ WITH reported AS (
         coalesce(reducer, 'mean') AS way,
         try_cast(reducer_parameters ->> '$.k' AS BIGINT) AS k
     FROM reported_metrics
-    ANTI JOIN (FROM suite_traits WHERE has_own_audit) USING (suite)
+    ANTI JOIN (FROM suite_traits WHERE own_audit IS NOT NULL) USING (suite)
     WHERE source = 'log'
     UNION ALL
     SELECT
@@ -44,7 +44,7 @@ WITH reported AS (
         coalesce(reducer, 'mean'),
         try_cast(reducer_parameters ->> '$.k' AS BIGINT)
     FROM reported_metrics
-    ANTI JOIN (FROM suite_traits WHERE has_own_audit) USING (suite)
+    ANTI JOIN (FROM suite_traits WHERE own_audit IS NOT NULL) USING (suite)
     WHERE source = 'log' AND stderr IS NOT NULL
 ),
 
@@ -515,3 +515,9 @@ SELECT
     statistic, reducer, reducer_parameters, seq, reported_id, reported, reported_text, recomputed,
     is_short, n_reported, n_stored, n, reason
 FROM scores.helm_pairs
+UNION ALL
+SELECT
+    suite, run_id, provider, model, settings, task_set, task_group, scorer, metric, score, filter,
+    statistic, reducer, reducer_parameters, seq, reported_id, reported, reported_text, recomputed,
+    is_short, n_reported, n_stored, n, reason
+FROM scores.vote_pairs

@@ -1,0 +1,1 @@
+SELECT 'alpaca_eval' AS suite, 'votes' AS own_audit

@@ -1,0 +1,1 @@
+SELECT 'judge_bench' AS suite, 'votes' AS own_audit

@@ -1,0 +1,1 @@
+SELECT 'llmbar' AS suite, 'votes' AS own_audit

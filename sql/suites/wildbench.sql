@@ -1,0 +1,1 @@
+SELECT 'wildbench' AS suite, 'votes' AS own_audit
