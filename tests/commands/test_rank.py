@@ -37,9 +37,9 @@ def drawn_votes(n, seed=1, **columns):
         yield vote(number, a, b, "a" if draw.random() < chance else "b", task=number, **columns)
 
 
-def ranked(tmp_path, votes, *options):
+def ranked(tmp_path, votes, *options, **tables):
     store = new_store(tmp_path / "store")
-    add_rows(store.lake, runs=[{**KEY, "content_id": "run"}], preferences=votes)
+    add_rows(store.lake, runs=[{**KEY, "content_id": "run"}], preferences=votes, **tables)
     store.sync()
     return command(store.path, "rank", *options, "--format", "json")
 
@@ -108,6 +108,65 @@ def test_without_votes_it_says_so(tmp_path):
     ended = command(tmp_path / "store", "rank")
     assert (ended.code, ended.out) == (2, "")
     assert "the store has no votes between two models" in ended.err
+
+
+def votes_for_length(n, *, without_text=()):
+    """Return votes and results: of equal models, whose longer answer gains 3 logits."""
+    draw = random.Random(3)
+    results, votes = [], []
+    for number in range(n):
+        a, b = draw.sample(["ant", "bee", "cat"], 2)
+        # Answers of ants are long, those of cats short.
+        lengths = [draw.randint(100, 400) + 150 * ["cat", "bee", "ant"].index(m) for m in (a, b)]
+        for model, length in zip((a, b), lengths, strict=True):
+            text = None if number in without_text else "x" * length
+            result_id = f"{number} {model}"
+            row = {"task_id": f"t{number}", "seq": number + 1, "model": model, "attempt": 1}
+            results.append({**KEY, **row, "content_id": result_id, "raw_output": text})
+        effect = 3 * math.tanh((lengths[0] - lengths[1]) / 200)
+        outcome = "a" if draw.random() < 1 / (1 + math.exp(-effect)) else "b"
+        results_of_pair = {"result_a": f"{number} {a}", "result_b": f"{number} {b}"}
+        votes.append(vote(number, a, b, outcome, task=number) | results_of_pair)
+    return votes, results
+
+
+def test_at_equal_length_models_that_only_write_more_are_equal(tmp_path):
+    votes, results = votes_for_length(600)
+    plain = ranked(tmp_path / "plain", votes, results=results)
+    assert [row["rank_low"] for row in json.loads(plain.out)] == [1, 2, 3]
+    assert {row["control"] for row in json.loads(plain.out)} == {None}
+    ended = ranked(tmp_path / "equal", votes, "--control", "length", results=results)
+    rows = json.loads(ended.out)
+    assert {(row["rank_low"], row["rank_high"]) for row in rows} == {(1, 3)}
+    assert {row["control"] for row in rows} == {"length"}
+    [(effect, error)] = {(row["control_effect"], row["control_stderr"]) for row in rows}
+    assert abs(effect - 3) < 3 * error < 1.5
+    assert f"at equal length: a much longer answer gains +{effect:.2f} in logits" in ended.err
+
+
+def test_turning_the_answers_of_votes_changes_no_score_at_equal_length(tmp_path):
+    votes, results = votes_for_length(200)
+    turned = [
+        each
+        | {"model_a": each["model_b"], "model_b": each["model_a"]}
+        | {"result_a": each["result_b"], "result_b": each["result_a"]}
+        | {"outcome": {"a": "b", "b": "a"}[each["outcome"]]}
+        for each in votes
+    ]
+    control = ("--control", "length")
+    given, found = (
+        json.loads(ranked(tmp_path / name, rows, *control, results=results).out)
+        for name, rows in (("given", votes), ("turned", turned))
+    )
+    assert [row["log_score"] for row in found] == pytest.approx([row["log_score"] for row in given])
+
+
+def test_without_the_texts_of_answers_there_is_no_equal_length(tmp_path):
+    votes, results = votes_for_length(40, without_text=[7])
+    votes[9] |= {"result_a": None}
+    ended = ranked(tmp_path, votes, "--control", "length", results=results)
+    assert (ended.code, ended.out) == (2, "")
+    assert "of 2 of 40 votes the store lacks the text of an answer" in ended.err
 
 
 @needs_preferences

@@ -269,6 +269,12 @@ def test_votes_that_only_length_decides_are_refused():
     votes = votes._replace(wins_first=is_longer, wins_second=1 - is_longer, ties=np.zeros(600))
     with pytest.raises(BadInput, match="wins nearly always"):
         bradley_terry(NAMES, votes)
+    # Two votes against it make the effect finite: hundreds of logits.
+    least = np.argsort(np.abs(votes.lengths))[:2]
+    is_longer[least] = 1 - is_longer[least]
+    votes = votes._replace(wins_first=is_longer, wins_second=1 - is_longer)
+    with pytest.raises(BadInput, match="wins nearly always"):
+        bradley_terry(NAMES, votes)
 
 
 def test_the_effect_of_length_does_not_depend_on_who_is_first():

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from warehouse.engine.statistics.bradley_terry import Ties
 
 Cluster: TypeAlias = Literal["task", "rater"]
+Control: TypeAlias = Literal["length"]
 
 COLUMNS = (
     *("rank", "rank_low", "rank_high", "model", "log_score", "log_score_low", "log_score_high"),
     *("n_votes", "n_wins", "n_ties", "suite", "criterion", "rater", "ties", "clustered_by"),
+    *("control", "control_effect", "control_stderr"),
 )
 ANSWER = ("rank", "rank_low", "rank_high", "model", "log_score", "n_votes")
 _PEOPLE = "people"
@@ -44,8 +46,9 @@ WITH votes AS (
         CASE $cluster
             WHEN 'task' THEN concat_ws('/', task_set, task_id)
             ELSE rater
-        END AS cluster
-    FROM preferences
+        END AS cluster,
+        {length} AS length
+    FROM preferences {texts}
     WHERE outcome IS NOT NULL AND model_a <> model_b AND suite = $suite AND criterion = $criterion
         AND rater_kind <> 'gold' AND rater_name(rater, rater_kind, rater_config) = $rater
 )
@@ -54,11 +57,23 @@ SELECT
     first, second, dense_rank() OVER (ORDER BY cluster) - 1 AS cluster,
     count(*) FILTER (winner = first) AS wins_first,
     count(*) FILTER (winner = second) AS wins_second,
-    count(*) FILTER (winner IS NULL) AS ties
+    count(*) FILTER (winner IS NULL) AS ties,
+    length
 FROM votes
-GROUP BY first, second, votes.cluster
-ORDER BY first, second, cluster
+GROUP BY first, second, votes.cluster, length
+ORDER BY first, second, cluster, length
 """
+# Characters by which the first's answer is longer. A text that was cut has no length.
+_LENGTH = "if(model_a = first, 1, -1) * (length_a - length_b)"
+_TEXT = """
+    LEFT JOIN (
+        SELECT
+            suite AS suite_{side}, run_id AS run_id_{side}, content_id AS result_{side},
+            length(raw_output) AS length_{side}
+        FROM lake.results
+        WHERE raw_output_truncated IS NOT TRUE
+    ) AS side_{side} USING (suite_{side}, run_id_{side}, result_{side})"""
+_TEXTS = _TEXT.format(side="a") + _TEXT.format(side="b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +124,11 @@ def choose_votes(
 
 
 def rank_by_votes(
-    connection: duckdb.DuckDBPyConnection, source: VoteSource, ties: Ties, cluster: Cluster
+    connection: duckdb.DuckDBPyConnection,
+    source: VoteSource,
+    ties: Ties,
+    cluster: Cluster,
+    control: Control | None = None,
 ) -> list[tuple[object, ...]]:
     """Return a row of `COLUMNS` for each model, the best first.
 
@@ -118,9 +137,10 @@ def rank_by_votes(
         source: the votes.
         ties: what a tie is: half a win each, or an outcome of its own.
         cluster: votes on one task, or of one rater, depend on each other.
+        control: "length" to rank models as if their answers were equally long.
 
     Raises:
-        BadInput: some models cannot be compared with others.
+        BadInput: some models cannot be compared with others, or lengths are not known.
     """
     import numpy as np
 
@@ -128,7 +148,10 @@ def rank_by_votes(
     from warehouse.engine.statistics.vote_ranks import vote_ranks
 
     values = {"suite": source.suite, "criterion": source.criterion, "rater": source.rater}
-    counts = connection.execute(_COUNTS, {**values, "cluster": cluster}).fetchnumpy()
+    query = _COUNTS.format(
+        length=_LENGTH if control else "NULL::INTEGER", texts=_TEXTS if control else ""
+    )
+    counts = connection.execute(query, {**values, "cluster": cluster}).fetchnumpy()
     names = sorted({*counts["first"], *counts["second"]})
     numbers = {name: number for number, name in enumerate(names)}
     wins_first, wins_second, n_ties = (
@@ -139,7 +162,8 @@ def rank_by_votes(
         for side in ("first", "second")
     )
     clusters = np.asarray(counts["cluster"], dtype=np.int64)
-    votes = Votes(first, second, wins_first, wins_second, n_ties, clusters)
+    lengths = _lengths(counts["length"], wins_first + wins_second + n_ties) if control else None
+    votes = Votes(first, second, wins_first, wins_second, n_ties, clusters, lengths)
     scores = bradley_terry(names, votes, ties=ties)
     n_wins = _per_model(len(names), (first, wins_first), (second, wins_second))
     tied = _per_model(len(names), (first, n_ties), (second, n_ties))
@@ -148,13 +172,26 @@ def rank_by_votes(
         (
             rank.rank, rank.rank_low, rank.rank_high, name, float(score),
             *(rank.interval or (None, None)), won + lost_by + tie, won, tie,
-            *values.values(), ties, cluster,
+            *values.values(), ties, cluster, control, scores.style_effect, scores.style_error,
         )
         for name, score, rank, won, lost_by, tie in zip(
             names, scores.log_scores, vote_ranks(scores), n_wins, lost, tied, strict=True
         )
     ]  # fmt: skip
     return sorted(rows, key=lambda row: (row[0], row[3]))
+
+
+def _lengths(lengths: Floats, n_votes: Floats) -> Floats:
+    """Return the differences of lengths; raise BadInput if some are unknown."""
+    import numpy as np
+
+    is_unknown = np.ma.getmaskarray(lengths)
+    if is_unknown.any():
+        raise BadInput(
+            f"--control length: of {int(n_votes[is_unknown].sum()):,} of {int(n_votes.sum()):,} "
+            "votes the store lacks the text of an answer, or a part of it; rank without --control"
+        )
+    return np.asarray(lengths, dtype=np.float64)
 
 
 def _per_model(n: int, *counts: tuple[Indices, Floats]) -> Sequence[int]:

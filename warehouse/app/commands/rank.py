@@ -17,9 +17,10 @@ from warehouse.app.console.completion import complete_suite
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from warehouse.analysis.votes import Cluster
+    from warehouse.analysis.votes import Cluster, Control
     from warehouse.engine.statistics.bradley_terry import Ties
 
 _TIES = {"half": "a tie is half a win each", "davidson": "ties have a parameter of their own"}
@@ -41,6 +42,11 @@ _TIES = {"half": "a tie is half a win each", "davidson": "ties have a parameter 
     type=click.Choice(("task", "rater")),
     help="What votes depend on; by default tasks, or raters where there are 20 of only these.",
 )
+@click.option(
+    "--control",
+    type=click.Choice(("length",)),
+    help="Rank models as if their answers were equally long.",
+)
 @table_options
 @click.pass_obj
 def rank(
@@ -52,6 +58,7 @@ def rank(
     rater: str | None,
     ties: Ties,
     cluster: Cluster | None,
+    control: Control | None,
     output: TableOptions,
 ) -> None:
     """Rank the models of SUITE by votes between their answers: of people, or of one judge.
@@ -63,6 +70,7 @@ def rank(
     \b
       evalstore rank
       evalstore rank --rater gpt-4o-mini --ties davidson
+      evalstore rank --control length
     """
     # Imported here: the help must not wait for DuckDB.
     from warehouse.analysis.votes import ANSWER, COLUMNS, choose_votes, rank_by_votes
@@ -72,13 +80,21 @@ def rank(
         by = cluster or source.clusters()
         if by == "rater" and not source.n_raters:
             raise BadInput("--cluster rater: the votes do not say whose they are")
-        rows = rank_by_votes(connection, source, ties, by)
-    print_values(COLUMNS, rows, output.fmt, output.layout(ANSWER))
+        rows = rank_by_votes(connection, source, ties, by, control)
+    answer = (*ANSWER, "control") if control else ANSWER
+    print_values(COLUMNS, rows, output.fmt, output.layout(answer))
     n_clusters = source.n_tasks if by == "task" else source.n_raters
     has_ranks = rows[0][1] is not None
     shown = "intervals by" if has_ranks else "no intervals, for lack of enough"
     few = f"; they say nothing of other tasks than these {source.n_tasks}" if by == "rater" else ""
     note_wrapped(
-        f"votes of {source.rater} in {source.suite}, {source.criterion}; {_TIES[ties]}; {shown} "
-        f"{by}s ({n_clusters:,}){few}"
+        f"votes of {source.rater} in {source.suite}, {source.criterion}; {_TIES[ties]}; "
+        f"{_at_equal_length(rows[0]) if control else ''}{shown} {by}s ({n_clusters:,}){few}"
     )
+
+
+def _at_equal_length(row: Sequence[object]) -> str:
+    """Return what the scores are of, and what length alone is worth."""
+    *_, effect, error = row
+    known = "" if error is None else f", standard error {error:.2f}"
+    return f"at equal length: a much longer answer gains {effect:+.2f} in logits{known}; "
