@@ -110,6 +110,22 @@ def test_a_judge_is_known_by_its_model_and_method(tmp_path):
     assert query(store, "FROM verdicts WHERE passed IS NOT NULL") == []
 
 
+@pytest.mark.parametrize(
+    ("model", "run_id", "rater", "config"),
+    [
+        ("judge/1", "judge judge/1 gpt", "judge/1", '{"model":"judge/1"}'),
+        (None, "judge gpt", "judge", None),
+    ],
+)
+def test_a_judge_without_a_method_is_no_set_of_labels(tmp_path, model, run_id, rater, config):
+    unnamed = {"judge_name": None, "judgments": [judgment("A>B", judge_model=model)]}
+    store, summary = imported(tmp_path, write(tmp_path / "log.jsonl", {**pair(), **unnamed}))
+    assert summary.n_quarantined == 0
+    assert query(store, "SELECT run_id FROM runs") == [{"run_id": run_id}]
+    raters = query(store, "SELECT rater, rater_config FROM preferences WHERE rater_kind = 'judge'")
+    assert raters == [{"rater": rater, "rater_config": config}]
+
+
 def test_what_was_not_parsed_is_no_tie(tmp_path):
     judgments = [{"judgment": judgment("")["judgment"], "decision": None}, None]
     odd = pair(2, judgments=["A<B"], label="?", odd=1)

@@ -116,6 +116,15 @@ def test_pairs_without_a_judge_are_their_labels(tmp_path):
     assert query(store, "SELECT run_id FROM runs") == [{"run_id": "LLMBar/Natural labels"}]
 
 
+def test_a_judge_whom_no_folder_names_is_no_set_of_labels(tmp_path):
+    path = tmp_path / "LLMBar" / "Natural" / "result.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps([pair(both("1", "1"))]))
+    store, _ = imported(tmp_path, path)
+    assert query(store, "SELECT run_id FROM runs") == [{"run_id": "LLMBar/Natural judge"}]
+    assert query(store, "FROM checks.unreproducible_runs") == []
+
+
 @pytest.mark.parametrize(
     ("document", "reason"),
     [

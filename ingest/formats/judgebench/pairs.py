@@ -25,7 +25,7 @@ _TASK_SET = "JudgeBench"
 _OUTCOMES: dict[Json, Outcome] = {"A>B": "a", "B>A": "b", "A=B": "tie"}
 # The answer that is shown first in each judgement; the tool makes no third.
 _ORDERS: tuple[Side, ...] = ("a", "b")
-_REWARD, _LABELS = "reward_model", "labels"
+_REWARD, _LABELS, _UNNAMED = "reward_model", "labels", "judge"
 
 
 def read_pairs(path: Path, context: ImportContext) -> Iterator[Reading]:
@@ -44,6 +44,8 @@ def read_pairs(path: Path, context: ImportContext) -> Iterator[Reading]:
 def _run_names(path: Path, *, redact: bool) -> tuple[str | None, ...]:
     """Return the judge's method and model, `labels` without one, and the model that answered.
 
+    A judge of which neither is recorded is the `judge`.
+
     A judgement that failed names no model: that of the first other one counts.
 
     Raises:
@@ -57,11 +59,14 @@ def _run_names(path: Path, *, redact: bool) -> tuple[str | None, ...]:
             models = filter(None, map(_judge_model, list_of(pair.get("judgments"))))
             model = next(models, None)
             if model is not None:
-                return text_of(pair.get("judge_name")), model, text_of(pair.get("response_model"))
+                return _judge_name(pair), model, text_of(pair.get("response_model"))
             if "judge_name" not in first:
                 break
-    name = text_of(first.get("judge_name")) or _LABELS
-    return name, None, text_of(first.get("response_model"))
+    return _judge_name(first), None, text_of(first.get("response_model"))
+
+
+def _judge_name(pair: JsonObject) -> str:
+    return text_of(pair.get("judge_name")) or (_UNNAMED if "judgments" in pair else _LABELS)
 
 
 def _judge_model(judgment: Json) -> str | None:
@@ -116,7 +121,7 @@ class _Pairs:
         for name in ("pair_id", "response_model"):
             if not isinstance(pair.get(name), str):
                 return f"has no `{name}`"
-        names = (text_of(pair.get("judge_name")) or _LABELS, text_of(pair["response_model"]))
+        names = (_judge_name(pair), text_of(pair["response_model"]))
         if names != (self._judge_name, self._response_model):
             return "belongs to another judge or model than the first pair"
         judgments = pair.get("judgments")
@@ -138,10 +143,11 @@ class _Pairs:
             scores = []  # stay in `extra`
         else:
             made.value("scores")
+        method = None if self._judge_name == _UNNAMED else self._judge_name
         rater: RatingRow = {
-            "rater": " ".join(filter(None, (self._judge_name, model))),
+            "rater": " ".join(filter(None, (method, model))) or _UNNAMED,
             "rater_kind": "reward" if self._judge_name == _REWARD else "judge",
-            "rater_config": rater_config(model=model, prompt=self._judge_name),
+            "rater_config": rater_config(model=model, prompt=method),
         }
         position = _OUTCOMES.get(decision) if isinstance(decision, str) else None
         vote: PreferenceRow = {

@@ -29,6 +29,7 @@ _SCORES = ("score_1", "score_2")
 # Labels are numbers, verdicts texts; both name the stored answer, in either order.
 _OUTCOMES: dict[str, Outcome] = {"1": "a", "2": "b", "tie": "tie"}
 _ORDERS: dict[str, Side] = {"swap = False": "a", "swap = True": "b"}
+_OF_A_JUDGE = {"result.json", "statistics.json"}
 _SCORE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*$")
 
 
@@ -40,16 +41,18 @@ class Evaluation:
         task_set: the set of pairs, as in LLMBar/Natural.
         judge: the judge's model; None for pairs without one.
         method: how it was asked.
+        unnamed: what stands for a judge without a name: labels where there is none.
     """
 
     task_set: str
     judge: str | None = None
     method: str | None = None
+    unnamed: str = "labels"
 
     @property
     def run_id(self) -> str:
         """The run."""
-        return " ".join((self.task_set, *([self.rater] if self.rater else ["labels"])))
+        return f"{self.task_set} {self.rater or self.unnamed}"
 
     @property
     def rater(self) -> str | None:
@@ -62,7 +65,8 @@ def evaluation_at(path: Path) -> Evaluation:
     folders = [utf8(name) for name in path.absolute().parts[1:-1]]
     if _EVALUATORS in folders[-3:-2]:
         return Evaluation(_task_set(folders[:-3]), folders[-2], folders[-1])
-    return Evaluation(_task_set(folders))
+    unnamed = "judge" if path.name in _OF_A_JUDGE else "labels"
+    return Evaluation(_task_set(folders), unnamed=unnamed)
 
 
 def _task_set(folders: list[str]) -> str:

@@ -3,9 +3,19 @@
 -- grain: run × missing thing
 -- inherits: lake.runs
 -- missing: `hash of the prompts`, `temperature` or `seeds`
-WITH calls AS (
+-- An answer that raters of the same run were shown is no call of that run: it has no prompt to repeat.
+WITH shown AS (
+    SELECT suite, run_id, unnest([result_a, result_b]) AS content_id
+    FROM lake.preferences
+    UNION ALL
+    SELECT suite, run_id, result_id AS content_id
+    FROM lake.ratings
+),
+
+calls AS (
     SELECT suite, run_id, bool_and(task_hash IS NOT NULL) AS names_tasks
     FROM lake.results
+    ANTI JOIN shown USING (suite, run_id, content_id)
     GROUP BY suite, run_id
 ),
 
