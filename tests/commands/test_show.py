@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support import command, import_into, new_store, write_log
+from support import add_rows, command, import_into, new_store, write_log
 
 from tools.screens import shown_on_terminal
 
@@ -42,6 +42,31 @@ def test_a_ranking_says_how_many_models_it_lacks(space):
     assert "vendor/quiet" not in shown.out
     assert shown.err.startswith("of 1 model logs only report figures, which are not ranked")
     assert "vendor/quiet" in command("store", "show", "reported_leaderboard").out
+
+
+def test_a_ranking_leads_to_the_ranks_of_suites_with_votes_only(space):
+    store = new_store(space / "store")
+    import_into(store, write_log(space / "2026-04-01-kokeilu.yaml"))
+    pair = {"model_a": "x", "model_b": "y", "rater_kind": "human", "criterion": "overall"}
+    vote = {**pair, "task_id": "t", "outcome": "a", "status": "ok", "generation": "root", "seq": 1}
+    votes = [
+        {**vote, "suite": suite, "run_id": "v", "content_id": suite, **more}
+        for suite, more in {"arena": {}, "palindrome": {}, "same": {"model_b": "x"}}.items()
+    ]
+    key = ("suite", "run_id", "generation")
+    runs = [{name: vote[name] for name in key} | {"content_id": "run"} for vote in votes]
+    add_rows(store.lake, runs=runs, preferences=votes)
+    store.sync()
+    note = (
+        "models of arena are compared by votes, which no ranking of scores counts: "
+        "`evalstore rank arena` ranks them"
+    )
+    shown = command("store", "show", "leaderboard")
+    assert shown.err.splitlines() == [note]
+    assert "arena" not in shown.out
+    assert note in command("store", "show", "leaderboard", "--suite", "arena").err
+    assert note not in command("store", "show", "leaderboard", "--suite", "palindrome").err
+    assert note not in command("store", "show", "pass_rates").err
 
 
 @pytest.fixture(scope="module")

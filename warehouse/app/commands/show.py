@@ -44,6 +44,12 @@ _REPORTED_MODELS = """
     ANTI JOIN scores.entries USING (suite, model)
     WHERE model IS NOT NULL AND task_set IS NOT NULL
 """
+# Votes between two models.
+_VOTED_SUITES = """
+    SELECT DISTINCT suite FROM lake.preferences
+    WHERE model_a <> model_b AND outcome IS NOT NULL AND suite = coalesce($suite, suite)
+    ORDER BY suite
+"""
 _ORDERS = {
     "runs": " ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id DESC"
 }
@@ -116,6 +122,8 @@ def show(
         if view in _RANKINGS and not wanted:
             _note_rehearsals(connection)
             _note_reported(connection)
+        if view in _RANKINGS and wanted.keys() <= {"suite"}:
+            _note_votes(connection, file, only["suite"])
 
 
 def _conditions(
@@ -168,6 +176,19 @@ def _note_reported(connection: duckdb.DuckDBPyConnection) -> None:
             f"{models} logs only report figures, which are not ranked: "
             "`evalstore show reported_leaderboard` shows them"
         )
+
+
+def _note_votes(connection: duckdb.DuckDBPyConnection, ranking: SqlFile, suite: str | None) -> None:
+    """Say which suites a ranking lacks because their models are only compared by votes."""
+    voted = connection.execute(_VOTED_SUITES, {"suite": suite}).fetchall()
+    if voted:
+        ranked = connection.sql(f"FROM {ranking.qualified}").select("suite").fetchall()
+        missing = [name for (name,) in voted if (name,) not in ranked]
+        if missing:
+            note_wrapped(
+                f"models of {', '.join(missing)} are compared by votes, which no ranking of scores "
+                f"counts: `evalstore rank {missing[0]}` ranks them"
+            )
 
 
 def _list_views(views: dict[str, SqlFile], output: TableOptions) -> None:
