@@ -15,6 +15,7 @@
 -- label: the label, or the number as text, of most; on a scale 4 wide or more the mean, to the next whole
 --     number; NULL where people are divided
 -- n_raters: ratings, or verdicts, behind it
+-- rated_at: when the newest of the ratings was given, UTC; NULL if not recorded, and for votes
 WITH said AS (
     SELECT
         coalesce(result_suite, suite) AS suite,
@@ -30,7 +31,8 @@ WITH said AS (
             WHEN label IS NOT NULL THEN label
             WHEN NOT coalesce(scale_high - scale_low >= 4, false) THEN CAST(value AS VARCHAR)
         END AS label,
-        scale_high - scale_low >= 4 AS is_wide
+        scale_high - scale_low >= 4 AS is_wide,
+        rated_at
     FROM ratings
     WHERE is_current AND status = 'ok'
     UNION ALL
@@ -45,7 +47,8 @@ WITH said AS (
         NULL AS scale,
         NULL AS value,
         CASE WHEN share_b < 0.5 THEN 'a' WHEN share_b > 0.5 THEN 'b' ELSE 'tie' END AS label,
-        NULL AS is_wide
+        NULL AS is_wide,
+        NULL AS rated_at
     FROM preference_verdicts
     WHERE share_b IS NOT NULL
 ),
@@ -65,6 +68,7 @@ labelled AS (
         min(scale) AS scale,
         max(scale) AS largest_scale,
         bool_or(is_wide) AS is_wide,
+        max(rated_at) AS rated_at,
         list(value ORDER BY value) FILTER (value IS NOT NULL) AS listed
     FROM said
     GROUP BY suite, kind, criterion, item, side, label
@@ -81,6 +85,7 @@ items AS (
         CASE any_value(rater_kind) WHEN 'human' THEN 1 WHEN 'gold' THEN 2 ELSE 0 END AS side_rank,
         CASE WHEN min(scale) = max(largest_scale) THEN min(scale) END AS scale,
         bool_or(is_wide) AS is_wide,
+        max(rated_at) AS rated_at,
         list_aggregate(flatten(list(listed)), 'fsum') / sum(len(listed)) AS value,
         CASE WHEN count(label) FILTER (n = most) = 1 THEN any_value(label) FILTER (n = most) END
             AS label,
@@ -100,5 +105,6 @@ SELECT
     scale,
     value,
     CASE WHEN is_wide THEN CAST(round(value) AS VARCHAR) ELSE label END AS label,
-    CAST(n_raters AS BIGINT) AS n_raters
+    CAST(n_raters AS BIGINT) AS n_raters,
+    rated_at
 FROM items

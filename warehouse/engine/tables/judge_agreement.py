@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     import duckdb
 
@@ -52,7 +53,7 @@ CREATE OR REPLACE TEMP TABLE judged_pairs AS
     SELECT
         judged.suite, judged.kind, judged.criterion, judged.side AS judge, other.side AS other,
         other.side_rank AS other_rank, judged.task, judged.label, other.label AS other_label,
-        judged.value - other.value AS difference
+        judged.value - other.value AS difference, other.rated_at
     FROM items AS judged
     JOIN items AS other
         ON judged.suite = other.suite
@@ -67,7 +68,7 @@ _GROUPS = f"""
 SELECT
     {_KEY}, any_value(other_rank) AS other_rank, count(*) AS n_items,
     count(DISTINCT task) AS n_tasks, count(difference) = count(*) AS is_number,
-    exact_mean(difference) AS mean_difference
+    exact_mean(difference) AS mean_difference, max(rated_at) AS newest_label_at
 FROM judged_pairs
 GROUP BY {_KEY}
 ORDER BY {_KEY}
@@ -88,6 +89,7 @@ _FIGURES = (
 _COLUMNS = {
     **dict.fromkeys(_KEYS, "VARCHAR"),
     **dict.fromkeys(("n_items", "n_tasks"), "BIGINT"),
+    "newest_label_at": "TIMESTAMP",
     **dict.fromkeys(_FIGURES, "DOUBLE"),
 }
 _KINDS = ("judge", "people", "gold")
@@ -106,6 +108,7 @@ class _Group(NamedTuple):
     n_tasks: int
     is_number: bool
     mean_difference: float | None
+    newest_label_at: datetime | None
 
     @property
     def is_clustered(self) -> bool:
@@ -166,7 +169,7 @@ def _figures(group: _Group, cells: Sequence[_Cell]) -> Row:
         zip(_KEYS, (*group[:_N_KEY], _KINDS[group.other_rank]), strict=True)
     )
     row |= {"n_items": group.n_items, "n_tasks": group.n_tasks}
-    row["mean_difference"] = group.mean_difference
+    row |= {"mean_difference": group.mean_difference, "newest_label_at": group.newest_label_at}
     row |= _share("agreement_rate", group, cells, lambda cell: cell.label == cell.other_label)
     if len(labels) > _MOST_LABELS:
         return row
