@@ -1,1 +1,5 @@
-SELECT 'openai_evals' AS suite, true AS records_limit, true AS verdict_is_score
+SELECT
+    'openai_evals' AS suite,
+    true AS records_limit,
+    true AS verdict_is_score,
+    'ModelBasedClassify' AS judge_scorers

@@ -1,5 +1,5 @@
 -- What raters said of each answer by each criterion: people, judges, reward models, settled labels. What
--- judges of suites record (`judgements`) are ratings, too.
+-- judges of suites record (`judgements`) are ratings, too, and so are the scores of scorers that ask a model.
 -- grain: rating
 -- inherits: lake.ratings, results
 -- first: run_id, model, task_id, rater, criterion, value, label, status
@@ -12,7 +12,7 @@
 -- judge_model: the model that judges, where it is recorded
 -- with_reference: whether the judge was shown a reference answer; NULL if not recorded
 -- rating_id: id of the rating
--- is_current: whether it is the rater's newest rating of this answer, criterion and turn
+-- is_current: whether it is the rater's newest rating of this answer, criterion and turn; scores all are
 WITH judged_results AS (
     SELECT
         suite,
@@ -84,12 +84,14 @@ given AS (
         CASE WHEN judgements.judge IS NOT NULL THEN to_json({model: judgements.judge}) END
             AS rater_config,
         coalesce(judgements.score, CAST(judgements.passed AS DOUBLE)) AS value,
-        CASE WHEN coalesce(judgements.score, CAST(judgements.passed AS DOUBLE)) IS NOT NULL THEN 0.0 END
-            AS scale_low,
         CASE
+            -- A score by any other name may be on any scale.
+            WHEN (judgements.document ->> concat_ws('_', judgements.rater, 'score')) IS NOT NULL
+                THEN NULL
             WHEN judgements.score IS NOT NULL THEN 100.0
             WHEN judgements.passed IS NOT NULL THEN 1.0
         END AS scale_high,
+        CASE WHEN scale_high IS NOT NULL THEN 0.0 END AS scale_low,
         CASE
             WHEN coalesce(judgements.score, CAST(judgements.passed AS DOUBLE)) IS NULL THEN 'unparsed'
             ELSE 'ok'
@@ -106,6 +108,30 @@ given AS (
         AND judgements.run_id = calls.run_id
         AND judgements.model = calls.model
         AND judgements.task_id = calls.task_id
+    UNION ALL BY NAME
+    SELECT
+        scored.suite,
+        scored.run_id,
+        scored.result_id,
+        scored.suite AS result_suite,
+        scored.run_id AS result_run_id,
+        scored.result_id AS answer,
+        scored.metric AS criterion,
+        scored.scorer AS rater,
+        'judge' AS rater_kind,
+        scored.value,
+        'ok' AS status,
+        scored.explanation AS reason,
+        scored.position AS seq,
+        true AS is_score,
+        scored.content_id AS rating_id,
+        scored.file_sha256,
+        scored.batch
+    FROM lake.result_scores AS scored
+    SEMI JOIN scores.judge_scorers AS judges
+        ON scored.suite = judges.suite
+        AND scored.scorer = judges.scorer
+    WHERE scored.value IS NOT NULL
 )
 
 SELECT
@@ -141,7 +167,8 @@ SELECT
     given.output_tokens,
     given.rated_at,
     given.seq,
-    coalesce(given.rater, CAST(given.slot AS VARCHAR)) IS NULL
+    is_score IS NOT NULL
+        OR coalesce(given.rater, CAST(given.slot AS VARCHAR)) IS NULL
         OR row_number() OVER (
             PARTITION BY
                 given.answer, given.suite, given.criterion, given.turn, given.rater, given.slot,

@@ -15,6 +15,8 @@
 --     votes; NULL for the scores of results
 -- counts_nan: whether figures in its logs may cover scores that are not numbers
 -- prompts_hash: column of runs with the hash of the prompts, where their tasks do not have it
+-- judge_scorers: pattern of the names of scorers that ask a model
+-- component_prefix: what the names of those scores begin with that its other scores and its verdict are made of
 -- needs_seed: whether a run cannot be repeated without its temperature and seed
 SELECT
     NULL::VARCHAR AS suite,
@@ -30,5 +32,7 @@ SELECT
     NULL::VARCHAR AS own_audit,
     NULL::BOOLEAN AS counts_nan,
     NULL::VARCHAR AS prompts_hash,
+    NULL::VARCHAR AS judge_scorers,
+    NULL::VARCHAR AS component_prefix,
     NULL::BOOLEAN AS needs_seed
 WHERE false

@@ -27,6 +27,7 @@ SELECT true FROM (
     (SELECT suite FROM lake.ratings LIMIT 1)
     UNION ALL (SELECT suite FROM lake.preferences LIMIT 1)
     UNION ALL (SELECT suite FROM lake.judgements LIMIT 1)
+    UNION ALL (SELECT suite FROM scores.judge_scorers LIMIT 1)
     UNION ALL (SELECT suite FROM scores.judge_agreement LIMIT 1)
 ) LIMIT 1
 """
