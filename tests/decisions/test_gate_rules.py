@@ -21,11 +21,16 @@ confirm: 2
 missing: fail
 cluster: page
 prove: true
+min_judge_kappa: 0.6
+max_judge_age_days: 180
+require_calibrated: true
 on_inconclusive: fail
 rules:
   - metric: exact_match
     max_drop: 0.02
     max_missed: 0.05
+    min_judge_kappa: 0.7
+    max_judge_age_days: 90
     min_value: 0.5
   - {max_cost_per_passed_usd: 0.02, task_set: hard}
   - {max_p95_ms: 5000, on_inconclusive: warn}
@@ -50,10 +55,26 @@ def test_everything_is_read():
         missing="fail",
         cluster="page",
         proves=True,
+        min_judge_kappa=0.6,
+        max_judge_age_days=180.0,
+        require_calibrated=True,
         on_inconclusive="fail",
         rules=(
-            Rule(kind="max_drop", limit=0.02, metric="exact_match", max_missed=0.05),
-            Rule(kind="min_value", limit=0.5, metric="exact_match"),
+            Rule(
+                kind="max_drop",
+                limit=0.02,
+                metric="exact_match",
+                max_missed=0.05,
+                min_judge_kappa=0.7,
+                max_judge_age_days=90.0,
+            ),
+            Rule(
+                kind="min_value",
+                limit=0.5,
+                metric="exact_match",
+                min_judge_kappa=0.7,
+                max_judge_age_days=90.0,
+            ),
             Rule(kind="max_cost_per_passed_usd", limit=0.02, task_set="hard"),
             Rule(kind="max_p95_ms", limit=5000.0, on_inconclusive="warn"),
             Rule(kind="must_pass", tasks=("refund", "12")),
@@ -87,6 +108,25 @@ def test_defaults():
         ("rules: [{max_drop: 2}]", "r:1: max_drop: must be below 1: pass rates are 0 to 1"),
         ("rules: [{max_drop: -0.1}]", "r:1: max_drop: must not be negative"),
         ("rules: [{metric: latency_ms, max_drop: 1}]", "r:1: max_drop: latency_ms is better if"),
+        (
+            "min_judge_kapa: 1",
+            "r:1: min_judge_kapa: unknown key of a gate; did you mean 'min_judge",
+        ),
+        ("max_judge_age_days: -1", "r:1: max_judge_age_days: must be a number from 0 to 1e+09"),
+        ("require_calibrated: 1", "r:1: require_calibrated: must be true or false"),
+        (
+            "rules:\n  - {max_p95_ms: 0, max_judge_age_days: 9}",
+            "r:2: max_judge_age_days: only with one of max_cost_per_passed_usd, max_drop, max_pass",
+        ),
+        (
+            "rules: [{max_drop: 0, require_calibrated: true}]",
+            "r:1: require_calibrated: unknown key",
+        ),
+        ("rules: [{max_drop: 0, min_judge_kappa: 2}]", "r:1: min_judge_kappa: must be a number"),
+        (
+            "rules: [{max_p95_ms: 1, min_judge_kappa: 0.5}]",
+            "r:1: min_judge_kappa: only with one of max_cost_per_passed_usd, max_drop, max_pass",
+        ),
         ("rules: [{must_pass: [a], max_missed: 1}]", "r:1: max_missed: only with max_drop"),
         ("rules: [{must_pass: t1}]", "r:1: must_pass: must be a list"),
         ("rules: [{min_pass_hat_k: 0.3}]", "r:1: min_pass_hat_k: needs k, how many attempts must"),

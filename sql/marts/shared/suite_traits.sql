@@ -17,6 +17,7 @@
 -- prompts_hash: column of runs with the hash of the prompts, where their tasks do not have it
 -- judge_scorers: pattern of the names of scorers that ask a model
 -- component_prefix: what the names of those scores begin with that its other scores and its verdict are made of
+-- judge_in_metric: whether the score x_JUDGE_score is what one judge said, and x_score the mean of several
 -- needs_seed: whether a run cannot be repeated without its temperature and seed
 SELECT
     NULL::VARCHAR AS suite,
@@ -34,5 +35,6 @@ SELECT
     NULL::VARCHAR AS prompts_hash,
     NULL::VARCHAR AS judge_scorers,
     NULL::VARCHAR AS component_prefix,
+    NULL::BOOLEAN AS judge_in_metric,
     NULL::BOOLEAN AS needs_seed
 WHERE false

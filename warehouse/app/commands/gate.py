@@ -104,6 +104,19 @@ _FALLBACKS = ("fail", "warn", "pass")
     type=click.Choice(("exclude", "fail")),
     help="Tasks asked but not judged: leave them out, or count them as 0.  [default: exclude]",
 )
+@click.option(
+    "--min-judge-kappa",
+    type=click.FloatRange(0, 1),
+    help="Least kappa with people or gold of a judge whose metric a rule is about.",
+)
+@click.option(
+    "--max-judge-age-days",
+    type=click.FloatRange(0),
+    help="Inconclusive if a judge's newest label is older than the candidate by more.",
+)
+@click.option(
+    "--require-calibrated", is_flag=True, help="Inconclusive if labels do not show a judge's kappa."
+)
 @click.option("--prove", is_flag=True, help="Pass only if a drop of --max-drop is excluded.")
 @click.option(
     "--on-inconclusive",
@@ -214,8 +227,10 @@ def _rules(file: Path | None, options: Mapping[str, object]) -> Rules:
         raise click.UsageError("give the rules in a file or as options, not both")
     if rules:
         found["rules"] = rules
-    elif "max_missed" in given and "rules" in found:
-        found["rules"] = tuple(replace(rule, max_missed=None) for rule in found["rules"])
+    elif "rules" in found:
+        names = ("max_missed", "min_judge_kappa", "max_judge_age_days")
+        general = {name: None for name in names if name in given}
+        found["rules"] = tuple(replace(rule, **general) for rule in found["rules"])
     if "candidate" not in found:
         raise click.UsageError("no candidate: name it with --candidate, or in the file")
     if "rules" not in found:

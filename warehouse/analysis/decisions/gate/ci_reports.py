@@ -52,7 +52,7 @@ def _is_skipped(decision: Decision, treated: str) -> bool:
 def _case(verdict: Verdict, decision: Decision) -> str:
     treated, name = verdict.treatment(decision), _attribute(heading(verdict, decision))
     attributes = f"classname={_attribute(_class_name(decision))} name={name}"
-    reason = _attribute(decision.reason)
+    reason = _attribute(_reason(decision))
     if treated == "failed":
         inside = f"<failure message={reason}/>"
     elif treated == "inconclusive":
@@ -60,8 +60,12 @@ def _case(verdict: Verdict, decision: Decision) -> str:
     elif _is_skipped(decision, treated):
         inside = f"<skipped message={reason}/>"
     else:
-        inside = f"<system-out>{_xml(decision.reason)}</system-out>"
+        inside = f"<system-out>{_xml(_reason(decision))}</system-out>"
     return f"<testcase {attributes}>{inside}</testcase>\n"
+
+
+def _reason(decision: Decision) -> str:
+    return "; ".join(decision.texts)
 
 
 def _class_name(decision: Decision) -> str:
@@ -96,7 +100,7 @@ def _markdown_lines(verdict: Verdict) -> Iterator[str]:
     yield "| --- | --- | --- |"
     for decision in verdict.decisions:
         treated = verdict.treatment(decision)
-        cells = [heading(verdict, decision), decision.reason]
+        cells = [heading(verdict, decision), _reason(decision)]
         yield f"| {marks[treated]} {treated} | {' | '.join(map(_markup, cells))} |"
     for note in verdict.notes:
         yield ""
@@ -108,13 +112,16 @@ def _markup(text: str) -> str:
 
 
 def github_report(verdict: Verdict) -> str:
-    """Return workflow commands of GitHub Actions: an annotation for each rule that is not kept."""
+    """Return workflow commands of GitHub Actions: an annotation for each rule that is not kept.
+
+    A rule with a judge has one in any case, which says how good the judge is.
+    """
     lines = []
     for decision in verdict.decisions:
-        level = _LEVELS.get(verdict.treatment(decision))
+        level = _LEVELS.get(verdict.treatment(decision), "notice" if decision.judges else None)
         if level is not None:
             title = _property(f"{verdict.treatment(decision)}: {heading(verdict, decision)}")
-            lines.append(f"::{level} title={title}::{_message(decision.reason)}")
+            lines.append(f"::{level} title={title}::{_message(_reason(decision))}")
     if not lines:
         lines.append(f"::notice title={_property(_SUITE)}::{_message(summary(verdict))}")
     return "\n".join(lines) + "\n"

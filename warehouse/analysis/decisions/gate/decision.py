@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from warehouse.analysis.decisions.gate.words import series_name
+from warehouse.analysis.decisions.gate.words import judge_text, series_name
 from warehouse.core.errors import ExitCode
 
 if TYPE_CHECKING:
     from warehouse.analysis.decisions.gate.rules import Rule, Rules
     from warehouse.analysis.decisions.paired import Panel
+    from warehouse.core.types import Row
 
 
 class Outcome(StrEnum):
@@ -62,6 +63,7 @@ class Decision:
             counted as failed; None if it lacks none.
         missed_drop: larger drop that would have been found four times in five.
         test: `score` (exact, paired proportions), `gaffke` (bounded values) or `student`.
+        judges: the judges behind the metric, each with the labels that it is compared with.
     """
 
     rule: Rule
@@ -95,6 +97,17 @@ class Decision:
     p_missing: float | None = None
     missed_drop: float | None = None
     test: str | None = None
+    judges: tuple[Row, ...] = ()
+
+    @property
+    def run_ids(self) -> set[str]:
+        """All runs, of both sides."""
+        return {*self.candidate_run_ids, *self.baseline_run_ids}
+
+    @property
+    def texts(self) -> list[str]:
+        """Why it was decided so, and how good its judges are."""
+        return [self.reason, *(judge_text(judge) for judge in self.judges)]
 
     @property
     def is_unconfirmed(self) -> bool:

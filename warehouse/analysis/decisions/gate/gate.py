@@ -15,6 +15,7 @@ from warehouse.analysis.decisions.gate.floors import (
     decide_tasks,
     decide_values,
 )
+from warehouse.analysis.decisions.gate.judges import with_judges
 from warehouse.analysis.decisions.gate.rules import (
     CONFIRMED,
     DROPS,
@@ -91,6 +92,10 @@ class _Gate:
         decisions = self._decided(list(self._test_rules(is_confirming=False)))
         if self._rules.confirm:
             decisions = self._confirmed(decisions)
+        decisions = with_judges(self._connection, self._rules, decisions)
+        if self._rules.of_judge and not any(each.judges for each in decisions):
+            demands = " and ".join(self._rules.of_judge)
+            self._notes.append(f"{demands}: no rule is on a metric whose judge the store knows")
         self._note_runs()
         notes = tuple(dict.fromkeys(self._notes))
         return Verdict(rules=self._rules, decisions=tuple(decisions), notes=notes)

@@ -10,6 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from warehouse.analysis.decisions.gate.decision import Decision
+from warehouse.analysis.decisions.gate.rules import OF_JUDGE
 from warehouse.analysis.decisions.gate.words import runs_words
 from warehouse.core.text.formatting import as_json, visible
 
@@ -25,6 +26,7 @@ _WIDTH = len("inconclusive")
 _SETTINGS = (
     *("candidate", "baseline", "baseline_runs", "anchor", "max_anchor_days", "confirm", "alpha"),
     *("min_tasks", "min_coverage", "max_missed", "missing", "cluster"),
+    *OF_JUDGE,
 )
 
 
@@ -94,7 +96,8 @@ def _lines(verdict: Verdict, width: int | None) -> Iterator[str]:
     for decision in verdict.decisions:
         treated = verdict.treatment(decision)
         yield visible(f"{treated:{_WIDTH}}  {heading(verdict, decision)}")
-        yield from _indented(visible(decision.reason), width)
+        for text in decision.texts:
+            yield from _indented(visible(text), width)
     yield visible(summary(verdict))
 
 

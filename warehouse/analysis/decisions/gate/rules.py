@@ -28,6 +28,9 @@ LIMITS: Final = {
 }
 OF_METRIC: Final = {"max_drop", "min_value"}
 OF_PASS_HAT: Final = {"max_pass_hat_k_drop", "min_pass_hat_k"}
+# Rules of what may be a judge's opinion, and what can be demanded of the judge.
+JUDGED: Final = LIMITS.keys() - {"max_p95_ms"}
+OF_JUDGE: Final = ("min_judge_kappa", "max_judge_age_days", "require_calibrated")
 DROPS: Final = {"max_drop", "max_pass_hat_k_drop"}
 # Rules that fail by evidence, which more runs may not bear out. What is to be proved must not get a
 # second chance.
@@ -47,6 +50,8 @@ class Rule:
         task_set: the only task set that it is about.
         tasks: the tasks of `must_pass`.
         max_missed: as in `Rules`, for this rule only.
+        min_judge_kappa: as in `Rules`, for this rule only.
+        max_judge_age_days: likewise.
         on_inconclusive: what to do if it is inconclusive; by default, what the gate says.
     """
 
@@ -58,6 +63,8 @@ class Rule:
     task_set: str | None = None
     tasks: tuple[str, ...] = ()
     max_missed: float | None = None
+    min_judge_kappa: float | None = None
+    max_judge_age_days: float | None = None
     on_inconclusive: Fallback | None = None
 
     @property
@@ -96,6 +103,11 @@ class Rules:
         max_anchor_days: a drop from an anchor that is older than the candidate by more days is
             inconclusive.
         confirm: how many more runs of the candidate and of the baseline decide a rule that fails.
+        min_judge_kappa: least kappa of a judge with people or gold: a rule on its metric fails if
+            the interval of kappa is below it, and is inconclusive if it is inside.
+        max_judge_age_days: such a rule is inconclusive if the newest label that the judge is
+            compared with is older than the candidate by more days.
+        require_calibrated: whether such a rule is inconclusive without an interval of kappa.
     """
 
     candidate: str
@@ -116,6 +128,15 @@ class Rules:
     anchor: str | None = None
     max_anchor_days: float = 365
     confirm: int = 0
+    min_judge_kappa: float | None = None
+    max_judge_age_days: float | None = None
+    require_calibrated: bool = False
+
+    @property
+    def of_judge(self) -> list[str]:
+        """What is demanded of judges: the names of these attributes."""
+        values = {name: getattr(self, name) for name in OF_JUDGE}
+        return [name for name, value in values.items() if value is not None and value is not False]
 
 
 def missed_limit(rule: Rule, rules: Rules) -> float | None:
@@ -138,6 +159,8 @@ def check_rules(rules: Rules) -> None:
         raise BadInput("confirm: does not go with prove: what is to be proved gets one chance")
     if rules.confirm and not CONFIRMED.intersection(rule.kind for rule in rules.rules):
         raise BadInput(f"confirm: only with one of {', '.join(sorted(CONFIRMED))}")
+    if rules.of_judge and not JUDGED.intersection(rule.kind for rule in rules.rules):
+        raise BadInput(f"{rules.of_judge[0]}: only with one of {', '.join(sorted(JUDGED))}")
     for rule in drops:
         max_missed = missed_limit(rule, rules)
         if max_missed is None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from warehouse.analysis.decisions.gate.rules import (
     DROPS,
     FALLBACKS,
+    JUDGED,
     LIMITS,
     OF_METRIC,
     OF_PASS_HAT,
@@ -46,9 +47,12 @@ _ON_INCONCLUSIVE = ("on_inconclusive", "cannot_tell")
 # The least and the most of each.
 MAX_K: Final = 1000
 _COUNTS = {"min_tasks": (1, 1e9), "baseline_runs": (1, 1000), "confirm": (0, 1000)}
-_AMOUNTS = {"max_anchor_days": (0, 1e9), "min_coverage": (0, 1), "max_missed": (0, 1e15)}
-_OF_RULE = (*LIMITS, "metric", "k", "suite", "task_set", "max_missed", *_ON_INCONCLUSIVE)
-_KEYS = (*_TEXTS, "alpha", *_COUNTS, *_AMOUNTS, "missing", "prove", *_ON_INCONCLUSIVE, "rules")
+_AMOUNTS_OF_JUDGE = {"min_judge_kappa": (0, 1), "max_judge_age_days": (0, 1e9)}
+_AMOUNTS_OF_RULE = {"max_missed": (0, 1e15), **_AMOUNTS_OF_JUDGE}
+_AMOUNTS = {"max_anchor_days": (0, 1e9), "min_coverage": (0, 1), **_AMOUNTS_OF_RULE}
+_OF_RULE = (*LIMITS, "metric", "k", "suite", "task_set", *_AMOUNTS_OF_RULE, *_ON_INCONCLUSIVE)
+_FLAGS = {"prove": "proves", "require_calibrated": "require_calibrated"}
+_KEYS = (*_TEXTS, "alpha", *_COUNTS, *_AMOUNTS, "missing", *_FLAGS, *_ON_INCONCLUSIVE, "rules")
 
 
 def read_rules_file(data: bytes, file: str) -> dict[str, object]:
@@ -73,7 +77,7 @@ def read_rules_file(data: bytes, file: str) -> dict[str, object]:
         found[name] = None if number is None else int(number)
     found |= {name: keys.number(name, *ends) for name, ends in _AMOUNTS.items()}
     found["missing"] = keys.choice("missing", MISSING)
-    found["proves"] = keys.flag("prove")
+    found |= {name: keys.flag(key) for key, name in _FLAGS.items()}
     found["on_inconclusive"] = _fallback(keys)
     rules = keys.items("rules")
     if not rules:
@@ -90,6 +94,7 @@ def _rules(keys: _Keys) -> list[Rule]:
     suite, task_set, on_inconclusive = keys.text("suite"), keys.text("task_set"), _fallback(keys)
     limits = {kind: keys.number(kind, -1e15, 1e15) for kind in LIMITS if kind != "must_pass"}
     tasks, max_missed = keys.texts("must_pass"), keys.number("max_missed", 0, 1e15)
+    of_judge = {name: keys.number(name, *ends) for name, ends in _AMOUNTS_OF_JUDGE.items()}
     given = {kind: limit for kind, limit in limits.items() if limit is not None}
     if tasks:
         given["must_pass"] = 0.0
@@ -99,6 +104,9 @@ def _rules(keys: _Keys) -> list[Rule]:
         keys.fail(f"metric: only with {' or '.join(sorted(OF_METRIC))}")
     if max_missed is not None and not given.keys() & DROPS:
         keys.fail(f"max_missed: only with {' or '.join(sorted(DROPS))}")
+    for name, value in of_judge.items():
+        if value is not None and not given.keys() & JUDGED:
+            keys.fail(f"{name}: only with one of {', '.join(sorted(JUDGED))}")
     k = keys.number("k", 1, MAX_K)
     if problem := k_problem(given, k):
         keys.fail(problem)
@@ -115,6 +123,7 @@ def _rules(keys: _Keys) -> list[Rule]:
             task_set=task_set,
             tasks=tasks if kind == "must_pass" else (),
             max_missed=max_missed if kind in DROPS else None,
+            **(of_judge if kind in JUDGED else {}),
             on_inconclusive=on_inconclusive,
         )
         for kind, limit in given.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.analysis.decisions.gate.runs import NAMES
+from warehouse.core.text.figures import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from warehouse.analysis.decisions.gate.rules import Rule
     from warehouse.analysis.decisions.paired import Panel
     from warehouse.analysis.decisions.series import SeriesKey
+    from warehouse.core.types import Row
 
 _SHOWN_RUNS = 5
 
@@ -81,3 +83,24 @@ def series_name(key: SeriesKey) -> str:
     """Return what was called: the model, with its provider and settings if they are known."""
     details = ", ".join(filter(None, (key.provider, key.settings)))
     return f"{key.model} ({details})" if details else key.model
+
+
+def judge_text(judge: Row) -> str:
+    """Return what the labels show of a judge, in words."""
+    name = judge["judge"]
+    if judge["other"] is None:
+        labels = "no label of people, and no gold, is on any answer that it judged"
+        return f"uncalibrated judge {name}: {labels}"
+    kappa, age = "kappa is not defined", "the labels have no date"
+    if judge["kappa"] is not None:
+        ends = "too few tasks for an interval"
+        if judge["kappa_low"] is not None:
+            ends = f"95 % interval {judge['kappa_low']:.2f} to {judge['kappa_high']:.2f}"
+        weights = "with quadratic weights " if judge["is_weighted"] else ""
+        kappa = f"kappa {weights}{judge['kappa']:.2f} ({ends})"
+    if judge["newest_label_at"] is not None:
+        age = f"newest label of {judge['newest_label_at']:%Y-%m-%d}"
+        if (days := judge["age_days"]) is not None:
+            age += f", {abs(days):,} days {'after' if days < 0 else 'before'} the candidate"
+    share = f"{percent(judge['agreement_rate'])} of {judge['n_items']:,} labelled answers"
+    return f"judge {name} agrees with {judge['other']} on {share}, {kappa}; {age}"
