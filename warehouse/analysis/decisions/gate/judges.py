@@ -19,18 +19,10 @@ if TYPE_CHECKING:
     from warehouse.analysis.decisions.gate.rules import Rules
     from warehouse.core.types import Row
 
-# Who judged in which run, next to whoever of people and gold labelled more of it. What another run
-# says of a run's answers is not behind its metrics.
+# Who judged in which run, next to people and gold: whoever labelled more of it comes last. What
+# another run says of a run's answers is not behind its metrics.
 _JUDGED = """
-WITH labelled AS (
-    FROM judge_agreement
-    WHERE kind = 'rating' AND other_kind <> 'judge'
-    QUALIFY row_number() OVER (
-        PARTITION BY suite, criterion, judge ORDER BY n_items DESC, other
-    ) = 1
-),
-
-judged AS (
+WITH judged AS (
     SELECT
         ratings.suite, ratings.run_id, calls.task_set, calls.scorer, ratings.criterion,
         rater_name(ratings.rater, ratings.rater_kind, ratings.rater_config) AS judge,
@@ -63,8 +55,9 @@ SELECT
 FROM judged
 JOIN scores.run_times AS times USING (suite, run_id)
 LEFT JOIN suite_traits AS traits USING (suite)
-LEFT JOIN labelled USING (suite, criterion, judge)
-ORDER BY ALL
+LEFT JOIN (FROM judge_agreement WHERE kind = 'rating' AND other_kind <> 'judge') AS labelled
+    USING (suite, criterion, judge)
+ORDER BY suite, criterion, judge, n_items, other DESC
 """
 
 
@@ -103,6 +96,7 @@ def _figures(decision: Decision, rules: Rules, rows: Sequence[Row]) -> tuple[Row
     ]
     dates = [row["run_date"] for row in behind if row["run_id"] in decision.candidate_run_ids]
     known = max(filter(None, dates), default=None)
+    # Of several rows of a judge, the last counts.
     found = {(row["suite"], row["criterion"], row["judge"]): row["figures"] for row in behind}
     return tuple(
         {**judge, "age_days": (known - newest.date()).days}
