@@ -182,6 +182,22 @@ def test_whoever_labelled_more_answers_counts(verdict_of):
     assert (judge["other"], judge["n_items"]) == ("gold", N)
 
 
+def test_labels_of_some_answers_are_not_decided_themselves(verdict_of):
+    verdict = verdict_of(labels_of(GOOD))
+    assert only(verdict).scorer == "j"
+    assert any("people labelled 60 answers by helpful" in note for note in verdict.notes)
+
+
+def test_labels_of_all_answers_are_decided_too(verdict_of):
+    baseline = [
+        {**row, "content_id": f"{row['content_id']} base", "rated_run_id": "m-base",
+         "result_id": row["result_id"].replace("m-same", "m-base")}
+        for row in labels_of(GOOD)
+    ]  # fmt: skip
+    verdict = verdict_of([*labels_of(GOOD), *baseline])
+    assert [each.scorer for each in verdict.decisions] == ["j", "people"]
+
+
 def test_labels_by_another_criterion_do_not_count(verdict_of):
     decision = only(verdict_of(labels_of(GOOD, criterion="polite")))
     assert decision.texts[1].startswith("uncalibrated judge j: ")
@@ -386,7 +402,8 @@ def test_options_of_the_command(store, tmp_path, options, ends, is_file):
     rules.write_text(f"rules: [{{metric: helpful, max_drop: 0.02, {least}}}]")
     limits = [rules] if is_file else ["--metric", "helpful", "--max-drop", "0.02"]
     ended = command(store.path, "gate", *limits, *sides, *options)
-    assert (ended.code, ended.err) == (ends[0], "")
+    assert ended.code == ends[0]
+    assert ended.err.startswith("mine/mine: people labelled 60 answers by helpful")
     assert ends[1] in " ".join(ended.out.split())
     if options:
         misplaced = ["--max-p95-ms", "9", "--candidate", "m/same", *options]

@@ -51,6 +51,10 @@ if TYPE_CHECKING:
     from warehouse.analysis.decisions.series import Series
 
 
+# Whose ratings calibrate those of judges; see the macro rater_name.
+_LABELLERS = {"people", "gold"}
+
+
 def run_gate(connection: duckdb.DuckDBPyConnection, rules: Rules) -> Verdict:
     """Decide all rules of a gate.
 
@@ -313,7 +317,7 @@ class _Gate:
             missing = self._rules.missing
             if rule.k is not None:
                 found, missing = pass_hat_series(found, rule.k, missing=missing), "exclude"
-            read = panels(found, missing=missing)
+            read = self._without_calibrating_labels(panels(found, missing=missing))
             self._set_clusters(read)
             self._panels[key] = read
         return [
@@ -321,6 +325,27 @@ class _Gate:
             for panel in self._panels[key]
             if self._is_meant(rule, panel.suite, panel.task_set)
         ]
+
+    def _without_calibrating_labels(self, read: list[Panel]) -> list[Panel]:
+        """Leave out labels of some of the answers that a judge rated: they show how good it is."""
+        kept = []
+        for panel in read:
+            n_labels = int(panel.n_attempts.sum())
+            is_partial = panel.metric.scorer in _LABELLERS and any(
+                other.metric.scorer not in _LABELLERS
+                and (other.suite, other.task_set) == (panel.suite, panel.task_set)
+                and int(other.n_attempts.sum()) > n_labels
+                for other in read
+            )
+            if is_partial:
+                self._notes.append(
+                    f"{panel.suite}/{panel.task_set}: {panel.metric.scorer} labelled {n_labels:,} "
+                    f"answers by {panel.metric.metric}, which show how good its judges are: too "
+                    "few to be decided themselves"
+                )
+            else:
+                kept.append(panel)
+        return kept
 
     def _read_series(self, metric: str) -> list[tuple[Series, bool]]:
         """Return the series of each run, and whether it only confirms a failure."""
