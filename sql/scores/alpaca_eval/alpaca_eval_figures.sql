@@ -32,10 +32,7 @@ counted AS (
 )
 
 SELECT
-    'alpaca_eval' AS suite,
-    run_id,
-    NULL AS model,
-    n,
+    'alpaca_eval' AS suite, run_id, NULL AS model, n,
     MAP {
         'win_rate': 100 * ordered_mean(shares),
         'standard_error': 100 * list_aggregate(shares, 'stddev_samp') / sqrt(n),

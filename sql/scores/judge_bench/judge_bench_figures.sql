@@ -5,9 +5,7 @@
 -- n: ratings of items with two or more
 WITH counted AS (
     SELECT
-        task_set,
-        criterion,
-        task_id,
+        task_set, criterion, task_id,
         coalesce(label, CAST(value AS VARCHAR)) AS said,
         any_value(value) AS value,
         count(*) AS n
@@ -28,9 +26,7 @@ ranked AS (
 
 items AS (
     SELECT
-        task_set,
-        criterion,
-        task_id,
+        task_set, criterion, task_id,
         count(value) = count(*) AS has_numbers,
         sum(n) AS m,
         if(has_numbers, m * sum(n * middle ** 2) - sum(n * middle) ** 2, m ** 2 - sum(n ** 2)) AS spread,
@@ -43,9 +39,7 @@ items AS (
 
 alphas AS (
     SELECT
-        task_set,
-        criterion,
-        sum(m) AS n,
+        task_set, criterion, sum(m) AS n,
         1 - ordered_sum(list(spread / (m - 1) ORDER BY task_id)) * (n - 1) / nullif(if(
             bool_and(has_numbers), n * sum(squares) - sum(total) ** 2, n ** 2 - sum(n_alike)
         ), 0) AS alpha
@@ -54,10 +48,7 @@ alphas AS (
 )
 
 SELECT
-    'judge_bench' AS suite,
-    judged.run_id,
-    NULL AS model,
-    sum(n) AS n,
+    'judge_bench' AS suite, judged.run_id, NULL AS model, sum(n) AS n,
     map(list(criterion || '.krippendorff_alpha' ORDER BY criterion), list(alpha ORDER BY criterion))
         AS figures,
     'all ratings are the same' AS reason

@@ -31,10 +31,7 @@ counted AS (
 )
 
 SELECT
-    'llmbar' AS suite,
-    run_id,
-    NULL AS model,
-    n,
+    'llmbar' AS suite, run_id, NULL AS model, n,
     MAP {
         'correct_False': 100 * n_forward / n,
         'correct_True': 100 * n_backward / n,

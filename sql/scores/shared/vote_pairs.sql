@@ -7,25 +7,12 @@
 -- n: votes or ratings behind recomputed
 -- reason: why the figure is not computed; NULL if it is
 SELECT
-    reported.suite,
-    reported.run_id,
-    reported.provider,
-    reported.model,
-    settings_text(reported.settings) AS settings,
-    reported.task_set,
-    reported.task_group,
-    reported.scorer,
-    reported.metric,
-    coalesce(reported.score, reported.metric) AS score,
-    reported.filter,
-    reported.statistic,
-    reported.reducer,
-    reported.reducer_parameters,
-    reported.seq,
-    reported.content_id AS reported_id,
-    coalesce(reported.value, try_cast(reported.text AS DOUBLE)) AS reported,
-    coalesce(reported.text, CAST(reported.value AS VARCHAR)) AS reported_text,
-    CASE WHEN reported.reason IS NULL THEN computed.figures[reported.metric] END AS recomputed,
+    reported.suite, reported.run_id, provider, reported.model, settings_text(settings) AS settings,
+    task_set, task_group, scorer, metric, coalesce(score, metric) AS score, filter, statistic, reducer,
+    reducer_parameters, seq, content_id AS reported_id,
+    coalesce(value, try_cast(text AS DOUBLE)) AS reported,
+    coalesce(text, CAST(value AS VARCHAR)) AS reported_text,
+    CASE WHEN reported.reason IS NULL THEN figures[metric] END AS recomputed,
     false AS is_short,
     coalesce(
         reported.n, max(reported.n) OVER (PARTITION BY reported.suite, reported.run_id, reported.model)
@@ -36,7 +23,7 @@ SELECT
         WHEN reported.reason IS NOT NULL THEN reported.reason
         -- With samples missing, that is what there is to say.
         WHEN coalesce(n_reported, 1) > n_stored OR recomputed IS NOT NULL THEN NULL
-        WHEN coalesce(map_contains(computed.figures, reported.metric), true) THEN computed.reason
+        WHEN coalesce(map_contains(figures, metric), true) THEN computed.reason
         ELSE 'it does not follow from the votes and ratings in the store'
     END AS reason
 FROM lake.reported_metrics AS reported

@@ -8,8 +8,7 @@ WITH judged AS (
     WHERE suite = 'wildbench'
     UNION ALL
     SELECT
-        run_id,
-        'pairwise' AS kind,
+        run_id, 'pairwise' AS kind,
         if(is_second, result_b, result_a) AS result_id,
         NULL AS value,
         CASE
@@ -26,8 +25,7 @@ WITH judged AS (
 
 counted AS (
     SELECT
-        judged.run_id,
-        kind,
+        judged.run_id, kind,
         if(kind = 'score', count(value), count(*)) AS n,
         ordered_mean(list(value ORDER BY judged.content_id) FILTER (value IS NOT NULL)) AS mean,
         MAP {
@@ -53,8 +51,7 @@ counted AS (
 
 boards AS (
     SELECT DISTINCT
-        run_id,
-        model,
+        run_id, model,
         lower(regexp_extract(run_id, '^pairwise-(.+)-K=', 1)) AS opponent,
         opponent <> '' AND run_id NOT LIKE '%-K=-1' AS has_margin
     FROM lake.reported_metrics
@@ -62,10 +59,7 @@ boards AS (
 )
 
 SELECT
-    'wildbench' AS suite,
-    boards.run_id,
-    boards.model,
-    max(counted.n) AS n,
+    'wildbench' AS suite, boards.run_id, boards.model, max(counted.n) AS n,
     CASE WHEN count(*) = 1 AND NOT has_margin THEN any_value(counted.figures) END AS figures,
     CASE
         WHEN has_margin THEN 'the margin of lengths made ties of some slight wins'
