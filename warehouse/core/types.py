@@ -352,7 +352,7 @@ class ArtifactRow(_RunKey, total=False):
 
     model: Annotated[str | None, "model that it belongs to"]
     task_id: Annotated[str | None, "task that it belongs to"]
-    kind: Annotated[str, "ocr, repair, refine, locfill, notes, report or manifest"]
+    kind: Annotated[str, "ocr, repair, refine, locfill, notes, report, manifest or label sample"]
     name: Annotated[str, "path inside the run's folder"]
     content: Annotated[bytes, "the bytes, unchanged"]
     file_sha256: Annotated[str | None, "SHA-256 of the imported file that the row came from"]

@@ -1,0 +1,119 @@
+"""Samples of answers: who is drawn, with which probability, and that a draw is kept."""
+
+from collections import Counter
+
+import pytest
+from label_cases import MODELS, result
+from support import add_rows
+
+from warehouse.app.labelling.samples import SampleRequest, _draw, read_samples, take_sample
+from warehouse.core.errors import BadInput
+from warehouse.core.rating_scales import parse_scale
+
+
+def request(*targets, **asked):
+    defaults = {"criterion": "overall", "scale": "pass/fail", "n_wanted": None, "seed": 0}
+    return SampleRequest(**{"targets": targets, **defaults, "is_stratified": False, **asked})
+
+
+def sample_of(store, *targets, **asked):
+    return take_sample(store, request(*targets, **asked))
+
+
+def test_every_answer_is_drawn_as_often_as_its_probability_says(answers):
+    drawn = Counter()
+    runs = [("arena", f"night-{model}") for model in MODELS]
+    for seed in range(60):
+        chosen, n_answers = _draw(answers, runs, request(n_wanted=3, seed=seed), "r")
+        assert (len(chosen), n_answers) == (3, 12)
+        assert {answer.probability for answer in chosen.values()} == {3 / 12}
+        drawn.update(answer[:3] for answer in chosen.values())
+    assert len(drawn) == 12
+    # Binomial, 60 draws with 0.25: 15 ± 3.4; outside of 2 to 30 once in 10,000 times.
+    assert all(2 < n < 30 for n in drawn.values())
+
+
+def test_strata_have_equal_numbers_and_their_own_probability(answers):
+    more = [result("ant-9000", task) for task in range(7, 31)]
+    header = {"suite": "arena", "run_id": "night-ant-9000", "generation": "root"}
+    add_rows(answers.lake, runs=[{**header, "content_id": "more"}], results=more)
+    answers.sync()
+    sample = sample_of(answers, "arena", n_wanted=20, is_stratified=True)
+    of_run = Counter((each.run_id, each.probability) for each in sample.answers.values())
+    # Six of bee-large is all that there are.
+    assert of_run == {("night-bee-large", 1.0): 6, ("night-ant-9000", 14 / 30): 14}
+    with pytest.raises(BadInput, match="there are 2 models and task sets"):
+        sample_of(answers, "arena", n_wanted=1, is_stratified=True)
+
+
+def test_a_sample_stays_as_it_was_drawn(answers):
+    first = sample_of(answers, "arena", n_wanted=4)
+    n_batches = len(answers.lake.batch_names())
+    header = {"suite": "arena", "run_id": "night-bee-large", "generation": "root"}
+    more = [result("bee-large", 99)]
+    add_rows(answers.lake, runs=[{**header, "content_id": "more"}], results=more)
+    again = sample_of(answers, "arena", n_wanted=4)
+    assert (first.is_new, again.is_new) == (True, False)
+    assert list(again.answers.items()) == list(first.answers.items())
+    assert len(answers.lake.batch_names()) == n_batches + 1
+    other = sample_of(answers, "arena", n_wanted=4, seed=1)
+    assert other.answers.keys().isdisjoint(first.answers)
+    assert (first.n_answers, other.n_answers) == (12, 13)
+    assert {each.run_id for each in read_samples(answers)} == {first.run_id, other.run_id}
+
+
+def test_what_has_no_text_or_failed_or_is_a_copy_is_not_drawn(answers):
+    header = {"suite": "arena", "run_id": "extra", "generation": "root", "content_id": "x"}
+    rows = [
+        result("ant-9000", 1, run_id="extra", content_id="no text", raw_output=None),
+        result("ant-9000", 2, run_id="extra", content_id="failed", success=False),
+        result("ant-9000", 3, run_id="extra", content_id="empty", raw_output=""),
+    ]
+    add_rows(answers.lake, runs=[header], results=rows)
+    sample = sample_of(answers, "extra")
+    assert [each.result_id for each in sample.answers.values()] == ["empty"]
+
+
+@pytest.mark.parametrize(
+    ("targets", "asked", "message"),
+    [
+        (["aren"], {}, "no suite and no run 'aren'; did you mean 'arena'"),
+        (["arena"], {"scale": "good"}, "a scale has 2 to 20 labels"),
+        (["arena"], {"scale": "5..1"}, "a scale has 2 to 20 labels"),
+        (["arena"], {"scale": "a,,b"}, "write pass/fail"),
+        (["arena"], {"scale": "a,A"}, "a label is given twice"),
+        (["arena"], {"criterion": " "}, "the criterion must be one line"),
+    ],
+)
+def test_what_cannot_be_drawn_says_why(answers, targets, asked, message):
+    with pytest.raises(BadInput, match=message):
+        sample_of(answers, *targets, **asked)
+
+
+@pytest.mark.parametrize(
+    ("scale", "text", "label", "columns"),
+    [
+        ("pass/fail", " Pass", "pass", {"value": 1.0, "scale_low": 0.0, "scale_high": 1.0}),
+        ("1..5", "4.0", "4", {"value": 4.0, "scale_low": 1.0, "scale_high": 5.0}),
+        ("-1..1", "-1", "-1", {"value": -1.0, "scale_low": -1.0, "scale_high": 1.0}),
+        (
+            "bad, fair ,good",
+            "FAIR",
+            "fair",
+            {"label": "fair", "scale_labels": ["bad", "fair", "good"]},
+        ),
+    ],
+)
+def test_a_label_is_a_number_or_a_word_of_the_scale(scale, text, label, columns):
+    parsed = parse_scale(scale)
+    assert parsed.label(text) == label
+    assert parsed.columns(label) == columns
+    assert parsed.label_of(columns.get("value"), columns.get("label")) == label
+    assert parsed.label("other") is None
+    assert parse_scale(parsed.text) == parsed
+
+
+def test_keys_are_letters_digits_or_places():
+    assert parse_scale("pass/fail").keys() == {"p": "pass", "f": "fail"}
+    assert parse_scale("0..10").keys() == {str(n): str(n) for n in range(10)}
+    assert parse_scale("bad,good").keys() == {"1": "bad", "2": "good"}
