@@ -81,6 +81,7 @@ _COMMANDS: CommandTable = (
     ("report", "exports.site.command:report", "Write a site: static pages of what the store has."),
     ("check", "warehouse.app.commands.store.check:check", "Check data integrity."),
     ("export", "exports.command:export", "Write files in the formats that the benchmarks specify."),
+    ("label", "ingest.labels:label", "Let people label answers, blind."),
     ("annotate", "ingest.annotate:annotate", "Turn poster annotations into gold ground truth."),
     ("publish", "exports.command:publish", "Write a run's report to a folder, ready to commit."),
     ("mcp", "warehouse.app.commands.mcp:mcp", "Serve the store to an agent (MCP)."),
@@ -95,7 +96,7 @@ _COMMANDS: CommandTable = (
 )
 # What tables, which `sync --to` wrote, cannot be used for.
 _WRITING = frozenset(
-    {"import", "run", "rescore", "tag", "version", "annotate", "compact", "forget"}
+    {"import", "run", "rescore", "tag", "version", "label", "annotate", "compact", "forget"}
 )
 _EXAMPLES = """
 Examples:

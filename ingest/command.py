@@ -151,9 +151,9 @@ def _import(
     if paths:
         summary = import_paths(store.lake, paths, options, _track)
         store.merge_small_batches()
-        _print_messages(summary, is_verbose=is_verbose)
+        print_messages(summary, is_verbose=is_verbose)
         _print_summary(summary, is_masked=options.redact)
-        _fail_if_bad(summary)
+        fail_if_bad(summary)
 
 
 def _load_numpy() -> None:
@@ -270,7 +270,8 @@ def _print_summary(summary: ImportSummary, *, is_masked: bool) -> None:
         click.echo(f"other files   {summary.n_other:,}, ignored{shown}")
 
 
-def _print_messages(summary: ImportSummary, *, is_verbose: bool) -> None:
+def print_messages(summary: ImportSummary, *, is_verbose: bool = False) -> None:
+    """Print what the user should know about the files of an import."""
     from ingest.notices import all_lines, grouped_lines
     from warehouse.core.text.formatting import visible
 
@@ -286,7 +287,13 @@ def _print_messages(summary: ImportSummary, *, is_verbose: bool) -> None:
         note(f"… and {more:,} more: `evalstore show checks.violations`")
 
 
-def _fail_if_bad(summary: ImportSummary) -> None:
+def fail_if_bad(summary: ImportSummary) -> None:
+    """End the command with an error if not everything was imported.
+
+    Raises:
+        BadInput: something could not be imported, or nothing was found.
+        CheckFailed: files were refused.
+    """
     from ingest.readers import READERS
     from ingest.reconciliation import IN_THE_STORE, FileOutcome
 

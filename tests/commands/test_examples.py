@@ -23,6 +23,7 @@ BEFORE = {
         "publish posters --run 20260405-090000-first-try --label first-try --allow-silver",
         "import benchmark/published",
     ],
+    "label import": ["label export palindrome --sample 20 --to labels.csv"],
     "annotate promote": [
         "annotate import benchmark/annotations --dataset tours",
         "annotate adjudicate --agreed --by Cara",

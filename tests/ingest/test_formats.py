@@ -48,7 +48,7 @@ SAMPLES = {
 OPTIONS = {"coding-agent sessions": {"format_options": (KeepSecrets(),)}}
 _FEW = 12
 # Formats of single files that only tests of their own have samples of.
-WITHOUT = {"settings", "tables"}
+WITHOUT = {"labels", "settings", "tables"}
 BY_NAME = {each.name: each for each in FORMATS}
 OF_TOOL = {reader.format: each.name for each in FORMATS for reader in each.readers.values()}
 

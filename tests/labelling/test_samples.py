@@ -24,10 +24,10 @@ def test_every_answer_is_drawn_as_often_as_its_probability_says(answers):
     drawn = Counter()
     runs = [("arena", f"night-{model}") for model in MODELS]
     for seed in range(60):
-        chosen, n_answers = _draw(answers, runs, request(n_wanted=3, seed=seed), "r")
+        chosen, n_answers = _draw(answers, runs, request(n_wanted=3, seed=seed))
         assert (len(chosen), n_answers) == (3, 12)
-        assert {answer.probability for answer in chosen.values()} == {3 / 12}
-        drawn.update(answer[:3] for answer in chosen.values())
+        assert {probability for *_, probability in chosen} == {3 / 12}
+        drawn.update(tuple(answer[:3]) for answer in chosen)
     assert len(drawn) == 12
     # Binomial, 60 draws with 0.25: 15 ± 3.4; outside of 2 to 30 once in 10,000 times.
     assert all(2 < n < 30 for n in drawn.values())
@@ -42,7 +42,7 @@ def test_strata_have_equal_numbers_and_their_own_probability(answers):
     of_run = Counter((each.run_id, each.probability) for each in sample.answers.values())
     # Six of bee-large is all that there are.
     assert of_run == {("night-bee-large", 1.0): 6, ("night-ant-9000", 14 / 30): 14}
-    with pytest.raises(BadInput, match="there are 2 models and task sets"):
+    with pytest.raises(BadInput, match="of 2 models and task sets"):
         sample_of(answers, "arena", n_wanted=1, is_stratified=True)
 
 

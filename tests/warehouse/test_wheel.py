@@ -51,6 +51,7 @@ CALLS = {
     "report": "--to site",
     "check": "",
     "export": "palindrome --to out",
+    "label": "export palindrome --sample 2 --to labels.csv",
     "annotate": "list",
     "publish": "posters --help",
     "mcp": "",

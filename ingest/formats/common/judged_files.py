@@ -144,11 +144,13 @@ def number_in(value: Json) -> float | None:
     return finite_number(value)
 
 
-def csv_records(file: SourceFile) -> Iterator[tuple[int, dict[str, str]] | Reject]:
+def csv_records(
+    file: SourceFile, delimiter: str = ","
+) -> Iterator[tuple[int, dict[str, str]] | Reject]:
     """Yield line and cells, by column, of each row of a table, and what cannot be used of it."""
     try:
         text = io.StringIO(file.data.decode("utf-8-sig"), newline="")
-        reader = csv.DictReader(text, restkey=_REST)
+        reader = csv.DictReader(text, restkey=_REST, delimiter=delimiter)
         for record in reader:
             if _REST in record or None in record.values():
                 yield Reject("a row with other cells than there are columns", reader.line_num)

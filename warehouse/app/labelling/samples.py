@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from warehouse.core.errors import BadInput
 from warehouse.core.formats.json_text import json_text
@@ -25,7 +25,7 @@ from warehouse.lake.locks import shared_lake_lock
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from warehouse.core.types import ArtifactRow, RunRow
+    from warehouse.core.types import ArtifactRow, Json, JsonObject, RunRow
     from warehouse.engine.base_store import BaseStore
     from warehouse.lake.batch import RunKey
 
@@ -73,12 +73,13 @@ class SampleRequest:
 
 
 class DrawnAnswer(NamedTuple):
-    """An answer of a sample, and the probability with which it was drawn."""
+    """An answer of a sample, the probability with which it was drawn, and its place from 1."""
 
     suite: str
     run_id: str
     result_id: str
     probability: float
+    place: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,17 +122,15 @@ def take_sample(store: BaseStore, request: SampleRequest) -> LabelSample:
     run_id = f"{criterion} {content_hash('label sample', asked)[:8]}"
     if known := read_samples(store, run_id):
         return known[0]
-    answers, n_answers = _draw(store, runs, request, run_id)
-    sample = LabelSample(
-        run_id=run_id,
-        criterion=criterion,
-        scale=scale,
-        n_answers=n_answers,
-        answers=answers,
-        is_new=True,
-    )
-    _write(store, sample, asked)
-    return sample
+    drawn, n_answers = _draw(store, runs, request)
+    document: JsonObject = {
+        "criterion": criterion,
+        "scale": scale.text,
+        "n_answers": n_answers,
+        "answers": drawn,
+    }
+    _write(store, run_id, document, asked)
+    return replace(_sample(run_id, document), is_new=True)
 
 
 def read_samples(store: BaseStore, run_id: str | None = None) -> list[LabelSample]:
@@ -142,14 +141,14 @@ def read_samples(store: BaseStore, run_id: str | None = None) -> list[LabelSampl
     ]
 
 
-def _sample(run_id: str, document: dict[str, list[tuple[str, str, str, float]]]) -> LabelSample:
-    criterion, scale, n_answers = (str(document[n]) for n in ("criterion", "scale", "n_answers"))
-    drawn = [DrawnAnswer(*answer) for answer in document["answers"]]
+def _sample(run_id: str, document: JsonObject) -> LabelSample:
+    answers = cast("list[tuple[str, str, str, float]]", document["answers"])
+    drawn = [DrawnAnswer(*answer, place) for place, answer in enumerate(answers, 1)]
     return LabelSample(
         run_id=run_id,
-        criterion=criterion,
-        scale=parse_scale(scale),
-        n_answers=int(n_answers),
+        criterion=str(document["criterion"]),
+        scale=parse_scale(str(document["scale"])),
+        n_answers=int(str(document["n_answers"])),
         answers={_answer_id(run_id, answer): answer for answer in drawn},
     )
 
@@ -196,51 +195,44 @@ def _only_run(runs: Iterable[tuple[str, str, bool]], target: str) -> RunKey:
 
 
 def _draw(
-    store: BaseStore, runs: Sequence[RunKey], request: SampleRequest, run_id: str
-) -> tuple[dict[str, DrawnAnswer], int]:
-    """Return answers drawn without replacement, by id, and the number that they are drawn from."""
+    store: BaseStore, runs: Sequence[RunKey], request: SampleRequest
+) -> tuple[list[Json], int]:
+    """Return answers drawn without replacement, in random order, and how many there are."""
     bound = {"suites": [suite for suite, _ in runs], "run_ids": [run for _, run in runs]}
-    strata: dict[tuple[str, ...], list[tuple[str, str, str]]] = {}
+    strata: dict[tuple[str, ...], list[list[str]]] = {}
     for *answer, model, task_set in store.sql(_ANSWERS, bound).fetchall():
         stratum = (str(model), str(task_set)) if request.is_stratified else ()
-        strata.setdefault(stratum, []).append((answer[0], answer[1], answer[2]))
+        strata.setdefault(stratum, []).append(answer)
     n_answers = sum(map(len, strata.values()))
     if not n_answers:
         raise BadInput("there is no answer to label: no result of these runs has a text")
-    wanted = n_answers if request.n_wanted is None else min(request.n_wanted, n_answers)
-    if wanted < len(strata):
-        raise BadInput(f"--stratified: there are {len(strata)} models and task sets: draw as many")
+    n_wanted = n_answers if request.n_wanted is None else min(request.n_wanted, n_answers)
+    if n_wanted < len(strata):
+        raise BadInput(
+            f"--stratified: of {len(strata)} models and task sets, draw at least as many"
+        )
     generator = random.Random(request.seed)  # noqa: S311 - a sample, not a secret
-    drawn: list[DrawnAnswer] = []
+    drawn: list[Json] = []
     by_size = sorted(strata.values(), key=len)
     for n_left, members in zip(range(len(by_size), 0, -1), by_size, strict=True):
-        n_drawn = min(len(members), (wanted - len(drawn)) // n_left)
+        n_drawn = min(len(members), (n_wanted - len(drawn)) // n_left)
         chosen = generator.sample(members, n_drawn)
-        drawn += [DrawnAnswer(*answer, n_drawn / len(members)) for answer in chosen]
+        drawn += [[*answer, n_drawn / len(members)] for answer in chosen]
     generator.shuffle(drawn)
-    return {_answer_id(run_id, answer): answer for answer in drawn}, n_answers
+    return drawn, n_answers
 
 
-def _write(store: BaseStore, sample: LabelSample, asked: dict[str, object]) -> None:
-    shared = {"suite": RATINGS_SUITE, "run_id": sample.run_id, "generation": "root"}
-    document = {
-        "criterion": sample.criterion,
-        "scale": sample.scale.text,
-        "n_answers": sample.n_answers,
-        "answers": list(map(list, sample.answers.values())),
-    }
+def _write(store: BaseStore, run_id: str, document: JsonObject, asked: dict[str, object]) -> None:
+    shared = {"suite": RATINGS_SUITE, "run_id": run_id, "generation": "root"}
     header: RunRow = {
         "content_id": content_hash("label sample", asked),
         "origin": "recorded",
         "started_at": datetime.now(UTC),
-        "seed": None if sample.n_answers == len(sample.answers) else int(str(asked["seed"])),
-        "config": json_text(
-            {**asked, "n_answers": sample.n_answers, "n_drawn": len(sample.answers)}
-        ),
+        "config": json_text({**asked, "n_answers": document["n_answers"]}),
     }
     content = json_text(document)
     artifact: ArtifactRow = {
-        "content_id": content_hash("label sample", sample.run_id, content),
+        "content_id": content_hash("label sample", run_id, content),
         "kind": _KIND,
         "name": "sample.json",
         "content": content.encode(),
@@ -248,4 +240,4 @@ def _write(store: BaseStore, sample: LabelSample, asked: dict[str, object]) -> N
     with shared_lake_lock(store.path), store.lake.write("label") as writer:
         writer.add(RUNS, [{**shared, **header}])
         writer.add(ARTIFACTS, [{**shared, **artifact}])
-        writer.commit(generations=[Generation(RATINGS_SUITE, sample.run_id)])
+        writer.commit(generations=[Generation(RATINGS_SUITE, run_id)])

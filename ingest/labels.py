@@ -1,0 +1,189 @@
+"""`evalstore label`: labels of people, asked for by a file, and read from it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from warehouse.app.console.cli import HelpfulGroup, note, open_store, say
+from warehouse.app.console.completion import complete_suite
+from warehouse.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ingest.formats.labels.labels import RaterOption
+    from warehouse.app.labelling.labels import RaterLabels
+    from warehouse.app.labelling.samples import LabelSample, SampleRequest
+    from warehouse.app.store import Store
+
+
+def _sampled(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the parameters that say which answers are labelled, which it takes as `request`."""
+
+    @click.argument(
+        "targets",
+        nargs=-1,
+        required=True,
+        metavar="SUITE|RUN...",
+        shell_complete=complete_suite,
+    )
+    @click.option(
+        "--sample", type=click.IntRange(min=1), metavar="N", help="Draw N answers.  [default: all]"
+    )
+    @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draw.")
+    @click.option("--stratified", is_flag=True, help="As many of each model and task set.")
+    @click.option("--criterion", default="overall", show_default=True, help="What to judge.")
+    @click.option(
+        "--scale",
+        default="pass/fail",
+        show_default=True,
+        metavar="SCALE",
+        help="pass/fail, numbers as 1..5, or labels as bad,fair,good.",
+    )
+    @wraps(command)
+    def wrapped(
+        *args: object,
+        targets: tuple[str, ...],
+        sample: int | None,
+        seed: int,
+        stratified: bool,
+        criterion: str,
+        scale: str,
+        **kwargs: object,
+    ) -> None:
+        from warehouse.app.labelling.samples import SampleRequest
+
+        request = SampleRequest(
+            targets=targets,
+            criterion=criterion,
+            scale=scale,
+            n_wanted=sample,
+            seed=seed,
+            is_stratified=stratified,
+        )
+        command(*args, request=request, **kwargs)
+
+    return wrapped
+
+
+@click.group(cls=HelpfulGroup)
+def label() -> None:
+    """Let people label answers, without their knowing whose answers they are.
+
+    \b
+      evalstore label export palindrome --sample 20 --to labels.csv
+      evalstore label import labels.csv --rater Anna
+    """
+
+
+@label.command("export")
+@_sampled
+@click.option("--rater", metavar="NAME", help="Include the labels that this rater gave before.")
+@click.option("--reference", is_flag=True, help="Show the right answer, where it is known.")
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write: .csv.",
+)
+@click.pass_obj
+def export(
+    path: Path,
+    rater: str | None,
+    target: Path,
+    *,
+    reference: bool,
+    request: SampleRequest,
+) -> None:
+    """Write a file that asks for labels of answers of suites or runs: a table.
+
+    Answers are drawn at random; each has an ID that says nothing of its model or run. The same
+    command has the same answers again, also when the store has grown: --seed draws others.
+
+    \b
+      evalstore label export palindrome --sample 20 --seed 1 --to labels.csv
+    """
+    from warehouse.app.labelling.sheets import as_csv, sample_texts
+
+    if target.suffix.lower() != ".csv":
+        raise BadInput(f"{target}: a file to label ends in .csv")
+    if target.exists():
+        raise BadInput(f"{target}: already exists; labels in it would be lost: choose another name")
+    store = open_store(path)
+    sample = _take_sample(store, request)
+    own = _own_labels(store, sample, rater)
+    texts = sample_texts(store, sample)
+    target.write_bytes(as_csv(texts, own, has_reference=reference))
+    note(f"{target}: {len(texts):,} answers to label")
+    if gone := len(sample.answers) - len(texts):
+        note(f"{gone:,} answers of the sample are not in the store any more")
+
+
+@label.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--rater", required=True, metavar="NAME", help="Who gave the labels.")
+@click.pass_obj
+def import_(path: Path, file: Path, rater: str) -> None:
+    """Import the labels of a FILE that `label export` wrote and a person filled in.
+
+    Rows without a label are skipped. The same file again changes nothing; of two labels that a
+    rater gave an answer the newer one counts, and two raters keep both.
+
+    \b
+      evalstore label import labels.csv --rater Anna
+    """
+    from ingest.command import fail_if_bad, print_messages
+    from ingest.formats.labels.recognition import is_labels
+    from ingest.importer import import_paths
+    from ingest.reading import Candidate, ImportOptions
+
+    if not is_labels(Candidate(file)):
+        raise BadInput(
+            f"{file}: not a file that `evalstore label export` wrote: it needs the columns `id` "
+            "and `label`, as CSV in UTF-8"
+        )
+    store = open_store(path)
+    store.recover_journals()
+    option = _rater_option(store, rater)
+    summary = import_paths(store.lake, [file], ImportOptions(format_options=(option,)))
+    store.merge_small_batches()
+    print_messages(summary)
+    say(f"labels         {option.n_new:,} new")
+    say(f"unchanged      {option.n_known:,}")
+    say(f"without label  {option.n_without:,}, skipped")
+    say(f"quarantined    {option.n_wrong:,}")
+    fail_if_bad(summary)
+
+
+def _rater_option(store: Store, rater: str) -> RaterOption:
+    from ingest.formats.labels.labels import RaterOption
+    from warehouse.app.labelling.labels import read_labels
+    from warehouse.app.labelling.samples import read_samples
+
+    samples = [read_labels(store, sample, rater) for sample in read_samples(store)]
+    labels = {answer_id: each for each in samples for answer_id in each.sample.answers}
+    return RaterOption(labels, datetime.now(UTC).replace(tzinfo=None))
+
+
+def _own_labels(store: Store, sample: LabelSample, rater: str | None) -> RaterLabels | None:
+    from warehouse.app.labelling.labels import read_labels
+
+    return None if rater is None else read_labels(store, sample, rater)
+
+
+def _take_sample(store: Store, request: SampleRequest) -> LabelSample:
+    from warehouse.app.labelling.samples import take_sample
+
+    store.recover_journals()
+    sample = take_sample(store, request)
+    n_drawn = f"{len(sample.answers):,} of {sample.n_answers:,} answers"
+    when = "" if sample.is_new else " as drawn before; --seed draws others"
+    note(f"sample {sample.run_id!r}: {n_drawn}{when}")
+    return sample
