@@ -91,7 +91,7 @@ def label() -> None:
     required=True,
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write: .csv.",
+    help="The file to write: .csv, or .html for a page.",
 )
 @click.pass_obj
 def export(
@@ -102,25 +102,35 @@ def export(
     reference: bool,
     request: SampleRequest,
 ) -> None:
-    """Write a file that asks for labels of answers of suites or runs: a table.
+    """Write a file that asks for labels of answers of suites or runs: a table, or a page.
 
     Answers are drawn at random; each has an ID that says nothing of its model or run. The same
     command has the same answers again, also when the store has grown: --seed draws others.
 
+    A page (.html) works in any browser without a network, shows one answer at a time, takes keys,
+    keeps what was done, and gives a table back.
+
     \b
       evalstore label export palindrome --sample 20 --seed 1 --to labels.csv
+      evalstore label export palindrome --criterion style --scale 1..5 --to labels.html
     """
     from warehouse.app.labelling.sheets import as_csv, sample_texts
 
-    if target.suffix.lower() != ".csv":
-        raise BadInput(f"{target}: a file to label ends in .csv")
+    kind = target.suffix.lower()
+    if kind not in {".csv", ".html"}:
+        raise BadInput(f"{target}: a file to label ends in .csv or .html")
     if target.exists():
         raise BadInput(f"{target}: already exists; labels in it would be lost: choose another name")
     store = open_store(path)
     sample = _take_sample(store, request)
     own = _own_labels(store, sample, rater)
     texts = sample_texts(store, sample)
-    target.write_bytes(as_csv(texts, own, has_reference=reference))
+    if kind == ".csv":
+        target.write_bytes(as_csv(texts, own, has_reference=reference))
+    else:
+        from warehouse.app.labelling.page import as_page
+
+        target.write_bytes(as_page(sample, texts, own, has_reference=reference))
     note(f"{target}: {len(texts):,} answers to label")
     if gone := len(sample.answers) - len(texts):
         note(f"{gone:,} answers of the sample are not in the store any more")

@@ -225,7 +225,7 @@ def test_files_of_other_kinds_are_refused_with_a_reason(label):
     assert "save the table as `CSV UTF-8`" in label("import", latin, "--rater", "A", code=2).err
     assert "a name is one line" in label("import", sheet, "--rater", " ", code=2).err
     assert "already exists" in label("export", "arena", "--to", sheet, code=2).err
-    assert "ends in .csv" in label("export", "arena", "--to", "x.xlsx", code=2).err
+    assert "ends in .csv or .html" in label("export", "arena", "--to", "x.xlsx", code=2).err
 
 
 def test_a_plain_import_says_how_labels_are_imported(label):

@@ -1,8 +1,8 @@
-"""HTML pages, each one self-contained file without scripts.
+"""HTML pages, each one self-contained file, without scripts but for one of our own that needs one.
 
-Templates escape every value, and the page's policy forbids scripts and external resources, so
-that text written by a model is harmless. Each page's template extends `templates/base.html` and is
-next to the code that renders it.
+Templates escape every value, and the page's policy forbids other scripts and external resources,
+so that text written by a model is harmless. Each page's template extends `templates/base.html` and
+is next to the code that renders it.
 """
 
 from __future__ import annotations
@@ -24,25 +24,29 @@ if TYPE_CHECKING:
 
 _TEMPLATES = Path(__file__).with_name("templates")
 STYLE = (_TEMPLATES / "style.css").read_text("utf-8")
-# The style is allowed by its hash, so that styles in the data have no effect.
+# Style and script are allowed by their hashes, so that those in the data have no effect.
 _POLICY = (
-    "default-src 'none'; style-src 'sha256-{hash}'; img-src data:; "
+    "default-src 'none'; style-src 'sha256-{style}'; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
+_SCRIPT_POLICY = "; script-src 'sha256-{script}'"
 
 
-def render(template: Path, title: str, *, style: str = "", **values: object) -> str:
+def render(
+    template: Path, title: str, *, style: str = "", script: str = "", **values: object
+) -> str:
     """Return a page.
 
     Args:
         template: the page's template, which extends `base.html`.
         title: the page's title.
         style: CSS in addition to that of all pages.
+        script: a script of our own, which the template has as `{{ script }}`.
         values: variables of the template. Text is escaped for HTML; control and invisible
             characters are escaped as in tables.
     """
     page = environment(template.parent).get_template(template.name)
-    return page.render(**_head(title, style), **values)
+    return page.render(**_head(title, style, script), **values)
 
 
 def stream_table(
@@ -53,15 +57,21 @@ def stream_table(
 ) -> Iterator[str]:
     """Yield a page with one table in pieces; batches of rows are read as they are needed."""
     page = environment(_TEMPLATES).get_template("stream.html")
-    return page.generate(**_head(title, ""), columns=columns, batches=batches, numeric=numeric)
+    return page.generate(**_head(title), columns=columns, batches=batches, numeric=numeric)
 
 
-def _head(title: str, style: str) -> dict[str, object]:
+def _head(title: str, style: str = "", script: str = "") -> dict[str, object]:
     from markupsafe import Markup
 
     style = STYLE + style
-    policy = _POLICY.format(hash=b64encode(sha256(style.encode()).digest()).decode())
-    return {"title": title, "policy": Markup(policy), "style": Markup(style)}  # noqa: S704 - ours
+    policy = _POLICY.format(style=_digest(style))
+    policy += _SCRIPT_POLICY.format(script=_digest(script)) if script else ""
+    ours = {"policy": policy, "style": style, "script": script}
+    return {"title": title, **{name: Markup(text) for name, text in ours.items()}}  # noqa: S704
+
+
+def _digest(text: str) -> str:
+    return b64encode(sha256(text.encode()).digest()).decode()
 
 
 @cache
