@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from warehouse.app.labelling.labels import RaterLabels
     from warehouse.app.labelling.samples import LabelSample, SampleRequest
     from warehouse.app.store import Store
+
+
+_TERMINAL = "terminal"
+_reference_option = click.option(
+    "--reference", is_flag=True, help="Show the right answer, where it is known."
+)
 
 
 def _sampled(command: Callable[..., None]) -> Callable[..., None]:
@@ -71,20 +78,67 @@ def _sampled(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-@click.group(cls=HelpfulGroup)
+class _LabelGroup(HelpfulGroup):
+    """Commands of which the one for the terminal needs no name."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; what is neither a command nor help goes to the terminal's."""
+        if args and args[0] not in {*self.commands, "--help"} and not ctx.resilient_parsing:
+            args = [_TERMINAL, *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_LabelGroup)
 def label() -> None:
     """Let people label answers, without their knowing whose answers they are.
 
+    With the name of a suite or run, label answers in this terminal. To have others label them,
+    export a file and import it when it comes back.
+
     \b
+      evalstore label palindrome --sample 20 --rater Anna
       evalstore label export palindrome --sample 20 --to labels.csv
       evalstore label import labels.csv --rater Anna
     """
 
 
+@label.command(_TERMINAL)
+@_sampled
+@click.option("--rater", required=True, metavar="NAME", help="Who labels.")
+@_reference_option
+@click.pass_obj
+def terminal(path: Path, rater: str, *, reference: bool, request: SampleRequest) -> None:
+    """Label answers of suites or runs in this terminal; `evalstore label RUN` for short.
+
+    Shows one answer after the other, without its model. A key gives a label, which is stored at
+    once; the same command goes on where it stopped. --sample, --seed and --scale are as for export.
+
+    \b
+      evalstore label palindrome --sample 20 --rater Anna
+    """
+    from warehouse.app.labelling.labels import read_labels
+    from warehouse.app.labelling.sheets import sample_texts
+    from warehouse.app.labelling.terminal import ask_for_labels
+
+    if not sys.stdin.isatty():
+        raise BadInput("labels are asked for in a terminal; `evalstore label export` writes a file")
+    store = open_store(path)
+    sample = _take_sample(store, request)
+    labels = read_labels(store, sample, rater)
+    texts = sample_texts(store, sample)
+    try:
+        ask_for_labels(store, labels, texts, has_reference=reference)
+    finally:
+        n_labelled = sum(text.id in labels.newest for text in texts)
+        goes_on = "" if n_labelled == len(texts) else "; the same command goes on from here"
+        note(f"{n_labelled:,} of {len(texts):,} labelled{goes_on}")
+    store.merge_small_batches()
+
+
 @label.command("export")
 @_sampled
 @click.option("--rater", metavar="NAME", help="Include the labels that this rater gave before.")
-@click.option("--reference", is_flag=True, help="Show the right answer, where it is known.")
+@_reference_option
 @click.option(
     "--to",
     "target",

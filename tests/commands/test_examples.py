@@ -31,8 +31,13 @@ BEFORE = {
 }
 
 
-# Interactive; tests/ingest/test_poster_annotations.py and test_tables.py answer the questions.
-ASK = {"annotate adjudicate c500adc741d0 --by Cara", "import results.csv --model example/aurora-2"}
+# Interactive; tests/ingest/test_poster_annotations.py, test_tables.py, and test_terminal.py of
+# labelling answer the questions.
+ASK = {
+    "annotate adjudicate c500adc741d0 --by Cara",
+    "import results.csv --model example/aurora-2",
+    "label palindrome --sample 20 --rater Anna",
+}
 
 # Tests of their own run these; `plan` needs more tasks than the samples have.
 ELSEWHERE = ("run ", "check", "plan ", "--store ")
