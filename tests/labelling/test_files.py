@@ -186,6 +186,47 @@ def test_a_table_saved_by_a_spreadsheet_elsewhere_is_read(label, delimiter):
     ]
 
 
+def test_a_judge_is_compared_with_the_labels(label):
+    rows = label.store.sql(
+        "SELECT suite, run_id, result_id, seq, raw_output FROM results"
+    ).fetchall()
+    passes = {text: n % 3 > 0 for n, (*_, text) in enumerate(sorted(rows, key=lambda row: row[4]))}
+    judged = [
+        {
+            "suite": suite,
+            "run_id": run_id,
+            "generation": "root",
+            "result_id": result_id,
+            "content_id": f"judged {result_id}",
+            "seq": seq,
+            "criterion": "overall",
+            "rater": "judge-1",
+            "rater_kind": "judge",
+            "status": "ok",
+            "value": float(passes[text]),
+            "scale_low": 0.0,
+            "scale_high": 1.0,
+        }
+        for suite, run_id, result_id, seq, text in rows
+    ]
+    headers = [
+        {"suite": suite, "run_id": run_id, "generation": "root", "content_id": f"{run_id} judged"}
+        for suite, run_id in {row[:2] for row in rows}
+    ]
+    add_rows(label.store.lake, runs=headers, ratings=judged)
+    sheet = export(label)
+    # Anna agrees but for the answer of the last row.
+    given = ["pass" if passes[row["answer"]] else "fail" for row in read(sheet)]
+    given[-1] = "fail" if given[-1] == "pass" else "pass"
+    label("import", fill(sheet, given), "--rater", "Anna")
+    query = "SELECT suite, judge, other, n_items, agreement_rate, sensitivity FROM judge_agreement"
+    ((*names, n_items, rate, sensitivity),) = label.store.sql(query).fetchall()
+    assert (names, n_items) == (["arena", "judge-1", "people"], 12)
+    n_passed = given.count("pass")
+    n_found = n_passed - (given[-1] == "pass")
+    assert (rate, sensitivity) == pytest.approx((11 / 12, n_found / n_passed))
+
+
 def test_words_are_labels_of_their_scale(label):
     sheet = export(label, "--scale", "bad, fair,good")
     label("import", fill(sheet, ["Good", "bad"]), "--rater", "Anna")
