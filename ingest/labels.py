@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ingest.formats.labels.labels import RaterOption
     from warehouse.app.labelling.labels import RaterLabels
     from warehouse.app.labelling.samples import LabelSample, SampleRequest
+    from warehouse.app.labelling.sheets import AnswerText
     from warehouse.app.store import Store
 
 
@@ -117,7 +118,6 @@ def terminal(path: Path, rater: str, *, reference: bool, request: SampleRequest)
       evalstore label palindrome --sample 20 --rater Anna
     """
     from warehouse.app.labelling.labels import read_labels
-    from warehouse.app.labelling.sheets import sample_texts
     from warehouse.app.labelling.terminal import ask_for_labels
 
     if not sys.stdin.isatty():
@@ -125,7 +125,7 @@ def terminal(path: Path, rater: str, *, reference: bool, request: SampleRequest)
     store = open_store(path)
     sample = _take_sample(store, request)
     labels = read_labels(store, sample, rater)
-    texts = sample_texts(store, sample)
+    texts = _texts(store, sample)
     try:
         ask_for_labels(store, labels, texts, has_reference=reference)
     finally:
@@ -168,7 +168,7 @@ def export(
       evalstore label export palindrome --sample 20 --seed 1 --to labels.csv
       evalstore label export palindrome --criterion style --scale 1..5 --to labels.html
     """
-    from warehouse.app.labelling.sheets import as_csv, sample_texts
+    from warehouse.app.labelling.sheets import as_csv
 
     kind = target.suffix.lower()
     if kind not in {".csv", ".html"}:
@@ -178,7 +178,7 @@ def export(
     store = open_store(path)
     sample = _take_sample(store, request)
     own = _own_labels(store, sample, rater)
-    texts = sample_texts(store, sample)
+    texts = _texts(store, sample)
     if kind == ".csv":
         target.write_bytes(as_csv(texts, own, has_reference=reference))
     else:
@@ -186,8 +186,6 @@ def export(
 
         target.write_bytes(as_page(sample, texts, own, has_reference=reference))
     note(f"{target}: {len(texts):,} answers to label")
-    if gone := len(sample.answers) - len(texts):
-        note(f"{gone:,} answers of the sample are not in the store any more")
 
 
 @label.command("import")
@@ -210,8 +208,9 @@ def import_(path: Path, file: Path, rater: str) -> None:
 
     if not is_labels(Candidate(file)):
         raise BadInput(
-            f"{file}: not a file that `evalstore label export` wrote: it needs the columns `id` "
-            "and `label`, as CSV in UTF-8"
+            f"{file}: not a table of labels: it needs the columns `id` and `label` as "
+            "`evalstore label export` wrote them, as CSV in UTF-8; a page gives it by "
+            '"Download the labels"'
         )
     store = open_store(path)
     store.recover_journals()
@@ -251,3 +250,15 @@ def _take_sample(store: Store, request: SampleRequest) -> LabelSample:
     when = "" if sample.is_new else " as drawn before; --seed draws others"
     note(f"sample {sample.run_id!r}: {n_drawn}{when}")
     return sample
+
+
+def _texts(store: Store, sample: LabelSample) -> list[AnswerText]:
+    from warehouse.app.labelling.sheets import sample_texts
+
+    texts = sample_texts(store, sample)
+    gone = len(sample.answers) - len(texts)
+    if not texts:
+        raise BadInput("no answer of the sample is in the store any more; --seed draws others")
+    if gone:
+        note(f"{gone:,} answers of the sample are not in the store any more")
+    return texts

@@ -259,7 +259,7 @@ def test_files_of_other_kinds_are_refused_with_a_reason(label):
     sheet = export(label, "--sample", 1)
     (label.folder / "other.csv").write_text("id,label\n1,pass\n")
     ended = label("import", label.folder / "other.csv", "--rater", "Anna", code=2)
-    assert "not a file that `evalstore label export` wrote" in ended.err
+    assert "not a table of labels: it needs the columns `id` and `label`" in ended.err
     (latin := label.folder / "latin.csv").write_bytes(
         fill(sheet, ["pass"]).read_bytes() + "x,é,,,\n".encode("latin-1")
     )
@@ -274,6 +274,17 @@ def test_a_plain_import_says_how_labels_are_imported(label):
     ended = command(label.store.path, "import", filled)
     assert "evalstore label import FILE --rater NAME" in ended.err
     assert ratings(label.store) == []
+
+
+def test_answers_that_are_gone_are_counted_and_the_rest_asked_about(label):
+    export(label)
+    assert command(label.store.path, "forget", "night-bee-large", "--yes").code == 0
+    ended = label("export", "arena", "--to", label.folder / "rest.csv")
+    assert "6 answers of the sample are not in the store any more" in ended.err
+    assert len(read(label.folder / "rest.csv")) == 6
+    assert command(label.store.path, "forget", "night-ant-9000", "--yes").code == 0
+    ended = label("export", "arena", "--to", label.folder / "none.csv", code=2)
+    assert "no suite and no run 'arena'" in ended.err
 
 
 def test_a_forgotten_sample_takes_its_labels_along(label):

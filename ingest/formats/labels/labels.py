@@ -98,7 +98,8 @@ class _Table:
                 self._add({name.strip().lower(): each for name, each in cells.items()}, line)
 
     def _add(self, cells: Mapping[str, str], line: int) -> None:
-        answer_id, text = cells["id"].strip(), plain_cell(cells["label"].strip())
+        answer_id = cells.get("id", "").strip()
+        text = plain_cell(cells.get("label", "").strip())
         if not text:
             self.option.n_without += 1
             return

@@ -46,7 +46,8 @@ ORDER BY calls.suite, calls.run_id, calls.seq, calls.result_id
 _SAMPLES = f"""
 SELECT run_id, content
 FROM lake.artifacts
-WHERE suite = '{RATINGS_SUITE}' AND kind = '{_KIND}' AND ($run_id IS NULL OR run_id = $run_id)
+WHERE suite = '{RATINGS_SUITE}' AND kind = '{_KIND}'
+ORDER BY batch, run_id
 """  # noqa: S608 - constants
 
 
@@ -88,6 +89,7 @@ class LabelSample:
 
     Attributes:
         run_id: the run of the suite `ratings` that its labels belong to.
+        request: hash of the request that it was drawn for.
         criterion: what raters are asked for.
         scale: what they may say.
         n_answers: number of answers that it was drawn from.
@@ -96,6 +98,7 @@ class LabelSample:
     """
 
     run_id: str
+    request: str
     criterion: str
     scale: RatingScale
     n_answers: int
@@ -119,26 +122,27 @@ def take_sample(store: BaseStore, request: SampleRequest) -> LabelSample:
         )
     runs, names = _chosen_runs(store, request.targets)
     asked = {**asdict(request), "targets": names, "criterion": criterion, "scale": scale.text}
-    run_id = f"{criterion} {content_hash('label sample', asked)[:8]}"
-    if known := read_samples(store, run_id):
+    asked_hash = content_hash("label sample", asked)
+    known = [sample for sample in read_samples(store) if sample.request == asked_hash]
+    if known:
         return known[0]
     drawn, n_answers = _draw(store, runs, request)
     document: JsonObject = {
+        "request": asked_hash,
         "criterion": criterion,
         "scale": scale.text,
         "n_answers": n_answers,
         "answers": drawn,
     }
+    # Two stores may draw from different answers: their samples are different runs.
+    run_id = f"{criterion} {content_hash('label sample', document)[:8]}"
     _write(store, run_id, document, asked)
     return replace(_sample(run_id, document), is_new=True)
 
 
-def read_samples(store: BaseStore, run_id: str | None = None) -> list[LabelSample]:
-    """Return the samples of a store, or that of one run."""
-    return [
-        _sample(run, json.loads(content))
-        for run, content in store.sql(_SAMPLES, {"run_id": run_id}).fetchall()
-    ]
+def read_samples(store: BaseStore) -> list[LabelSample]:
+    """Return the samples of a store, the oldest first."""
+    return [_sample(run, json.loads(content)) for run, content in store.sql(_SAMPLES).fetchall()]
 
 
 def _sample(run_id: str, document: JsonObject) -> LabelSample:
@@ -146,6 +150,7 @@ def _sample(run_id: str, document: JsonObject) -> LabelSample:
     drawn = [DrawnAnswer(*answer, place) for place, answer in enumerate(answers, 1)]
     return LabelSample(
         run_id=run_id,
+        request=str(document["request"]),
         criterion=str(document["criterion"]),
         scale=parse_scale(str(document["scale"])),
         n_answers=int(str(document["n_answers"])),
