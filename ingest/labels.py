@@ -1,12 +1,11 @@
-"""`evalstore label`: labels of people, asked for by a file, and read from it."""
+"""`evalstore label`: labels of people, asked for in a terminal or by a file that comes back."""
 
 from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -17,66 +16,30 @@ from warehouse.core.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ingest.formats.labels.labels import RaterOption
-    from warehouse.app.labelling.labels import RaterLabels
     from warehouse.app.labelling.samples import LabelSample, SampleRequest
-    from warehouse.app.labelling.sheets import AnswerText
     from warehouse.app.store import Store
 
-
 _TERMINAL = "terminal"
-_reference_option = click.option(
-    "--reference", is_flag=True, help="Show the right answer, where it is known."
-)
+# The parameters of `SampleRequest`, and whether raters see the right answer.
+_PARAMETERS = (
+    click.argument("targets", nargs=-1, required=True, metavar="SUITE|RUN...",
+                   shell_complete=complete_suite),
+    click.option("--sample", type=click.IntRange(min=1), metavar="N",
+                 help="Draw N answers.  [default: all]"),
+    click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draw."),
+    click.option("--stratified", is_flag=True, help="As many of each model and task set."),
+    click.option("--criterion", default="overall", show_default=True, help="What to judge."),
+    click.option("--scale", default="pass/fail", show_default=True,
+                 help="pass/fail, numbers as 1..5, or labels as bad,fair,good."),
+    click.option("--reference", is_flag=True, help="Show the right answer, where it is known."),
+)  # fmt: skip
 
 
 def _sampled(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the parameters that say which answers are labelled, which it takes as `request`."""
-
-    @click.argument(
-        "targets",
-        nargs=-1,
-        required=True,
-        metavar="SUITE|RUN...",
-        shell_complete=complete_suite,
-    )
-    @click.option(
-        "--sample", type=click.IntRange(min=1), metavar="N", help="Draw N answers.  [default: all]"
-    )
-    @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draw.")
-    @click.option("--stratified", is_flag=True, help="As many of each model and task set.")
-    @click.option("--criterion", default="overall", show_default=True, help="What to judge.")
-    @click.option(
-        "--scale",
-        default="pass/fail",
-        show_default=True,
-        metavar="SCALE",
-        help="pass/fail, numbers as 1..5, or labels as bad,fair,good.",
-    )
-    @wraps(command)
-    def wrapped(
-        *args: object,
-        targets: tuple[str, ...],
-        sample: int | None,
-        seed: int,
-        stratified: bool,
-        criterion: str,
-        scale: str,
-        **kwargs: object,
-    ) -> None:
-        from warehouse.app.labelling.samples import SampleRequest
-
-        request = SampleRequest(
-            targets=targets,
-            criterion=criterion,
-            scale=scale,
-            n_wanted=sample,
-            seed=seed,
-            is_stratified=stratified,
-        )
-        command(*args, request=request, **kwargs)
-
-    return wrapped
+    """Add the parameters that say which answers are labelled, by what."""
+    for parameter in reversed(_PARAMETERS):
+        command = parameter(command)
+    return command
 
 
 class _LabelGroup(HelpfulGroup):
@@ -106,18 +69,20 @@ def label() -> None:
 @label.command(_TERMINAL)
 @_sampled
 @click.option("--rater", required=True, metavar="NAME", help="Who labels.")
-@_reference_option
 @click.pass_obj
-def terminal(path: Path, rater: str, *, reference: bool, request: SampleRequest) -> None:
+def terminal(
+    path: Path, /, rater: str, *, reference: bool, **request: Unpack[SampleRequest]
+) -> None:
     """Label answers of suites or runs in this terminal; `evalstore label RUN` for short.
 
     Shows one answer after the other, without its model. A key gives a label, which is stored at
-    once; the same command goes on where it stopped. --sample, --seed and --scale are as for export.
+    once; the same command goes on where it stopped.
 
     \b
       evalstore label palindrome --sample 20 --rater Anna
     """
     from warehouse.app.labelling.labels import read_labels
+    from warehouse.app.labelling.sheets import sample_texts
     from warehouse.app.labelling.terminal import ask_for_labels
 
     if not sys.stdin.isatty():
@@ -125,20 +90,19 @@ def terminal(path: Path, rater: str, *, reference: bool, request: SampleRequest)
     store = open_store(path)
     sample = _take_sample(store, request)
     labels = read_labels(store, sample, rater)
-    texts = _texts(store, sample)
+    texts = sample_texts(store, sample, has_reference=reference)
     try:
-        ask_for_labels(store, labels, texts, has_reference=reference)
+        ask_for_labels(store, labels, texts)
     finally:
-        n_labelled = sum(text.id in labels.newest for text in texts)
-        goes_on = "" if n_labelled == len(texts) else "; the same command goes on from here"
-        note(f"{n_labelled:,} of {len(texts):,} labelled{goes_on}")
+        n_done, n_drawn = len(labels.newest), len(sample.answers)
+        goes_on = "; the same command goes on" if n_done < n_drawn else ""
+        note(f"{n_done:,} of {n_drawn:,} labelled{goes_on}")
     store.merge_small_batches()
 
 
 @label.command("export")
 @_sampled
 @click.option("--rater", metavar="NAME", help="Include the labels that this rater gave before.")
-@_reference_option
 @click.option(
     "--to",
     "target",
@@ -150,11 +114,12 @@ def terminal(path: Path, rater: str, *, reference: bool, request: SampleRequest)
 @click.pass_obj
 def export(
     path: Path,
+    /,
     rater: str | None,
     target: Path,
     *,
     reference: bool,
-    request: SampleRequest,
+    **request: Unpack[SampleRequest],
 ) -> None:
     """Write a file that asks for labels of answers of suites or runs: a table, or a page.
 
@@ -168,7 +133,8 @@ def export(
       evalstore label export palindrome --sample 20 --seed 1 --to labels.csv
       evalstore label export palindrome --criterion style --scale 1..5 --to labels.html
     """
-    from warehouse.app.labelling.sheets import as_csv
+    from warehouse.app.labelling.labels import read_labels
+    from warehouse.app.labelling.sheets import as_csv, as_page, sample_texts
 
     kind = target.suffix.lower()
     if kind not in {".csv", ".html"}:
@@ -177,15 +143,10 @@ def export(
         raise BadInput(f"{target}: already exists; labels in it would be lost: choose another name")
     store = open_store(path)
     sample = _take_sample(store, request)
-    own = _own_labels(store, sample, rater)
-    texts = _texts(store, sample)
-    if kind == ".csv":
-        target.write_bytes(as_csv(texts, own, has_reference=reference))
-    else:
-        from warehouse.app.labelling.page import as_page
-
-        target.write_bytes(as_page(sample, texts, own, has_reference=reference))
-    note(f"{target}: {len(texts):,} answers to label")
+    own = read_labels(store, sample, rater) if rater is not None else None
+    texts = sample_texts(store, sample, has_reference=reference)
+    target.write_bytes(as_csv(texts, own) if kind == ".csv" else as_page(sample, texts, own))
+    note(f"{target}: {len(texts):,} of {len(sample.answers):,} drawn answers to label")
 
 
 @label.command("import")
@@ -202,10 +163,14 @@ def import_(path: Path, file: Path, rater: str) -> None:
       evalstore label import labels.csv --rater Anna
     """
     from ingest.command import fail_if_bad, print_messages
+    from ingest.formats.labels.labels import RaterOption
     from ingest.formats.labels.recognition import is_labels
     from ingest.importer import import_paths
     from ingest.reading import Candidate, ImportOptions
+    from warehouse.app.labelling.labels import read_labels
+    from warehouse.app.labelling.samples import checked_name, read_samples
 
+    rater = checked_name("rater", rater)
     if not is_labels(Candidate(file)):
         raise BadInput(
             f"{file}: not a table of labels: it needs the columns `id` and `label` as "
@@ -214,31 +179,17 @@ def import_(path: Path, file: Path, rater: str) -> None:
         )
     store = open_store(path)
     store.recover_journals()
-    option = _rater_option(store, rater)
+    samples = [read_labels(store, sample, rater) for sample in read_samples(store)]
+    labels = {answer_id: each for each in samples for answer_id in each.sample.answers}
+    option = RaterOption(labels, datetime.now(UTC).replace(tzinfo=None))
     summary = import_paths(store.lake, [file], ImportOptions(format_options=(option,)))
     store.merge_small_batches()
     print_messages(summary)
-    say(f"labels         {option.n_new:,} new")
-    say(f"unchanged      {option.n_known:,}")
-    say(f"without label  {option.n_without:,}, skipped")
-    say(f"quarantined    {option.n_wrong:,}")
+    say(f"labels         {option.counts['new']:,} new")
+    say(f"unchanged      {option.counts['unchanged']:,}")
+    say(f"without label  {option.counts['without']:,}, skipped")
+    say(f"quarantined    {summary.n_quarantined:,}")
     fail_if_bad(summary)
-
-
-def _rater_option(store: Store, rater: str) -> RaterOption:
-    from ingest.formats.labels.labels import RaterOption
-    from warehouse.app.labelling.labels import read_labels
-    from warehouse.app.labelling.samples import read_samples
-
-    samples = [read_labels(store, sample, rater) for sample in read_samples(store)]
-    labels = {answer_id: each for each in samples for answer_id in each.sample.answers}
-    return RaterOption(labels, datetime.now(UTC).replace(tzinfo=None))
-
-
-def _own_labels(store: Store, sample: LabelSample, rater: str | None) -> RaterLabels | None:
-    from warehouse.app.labelling.labels import read_labels
-
-    return None if rater is None else read_labels(store, sample, rater)
 
 
 def _take_sample(store: Store, request: SampleRequest) -> LabelSample:
@@ -247,18 +198,5 @@ def _take_sample(store: Store, request: SampleRequest) -> LabelSample:
     store.recover_journals()
     sample = take_sample(store, request)
     n_drawn = f"{len(sample.answers):,} of {sample.n_answers:,} answers"
-    when = "" if sample.is_new else " as drawn before; --seed draws others"
-    note(f"sample {sample.run_id!r}: {n_drawn}{when}")
+    note(f"sample {sample.run_id!r}: {n_drawn}; --seed draws others")
     return sample
-
-
-def _texts(store: Store, sample: LabelSample) -> list[AnswerText]:
-    from warehouse.app.labelling.sheets import sample_texts
-
-    texts = sample_texts(store, sample)
-    gone = len(sample.answers) - len(texts)
-    if not texts:
-        raise BadInput("no answer of the sample is in the store any more; --seed draws others")
-    if gone:
-        note(f"{gone:,} answers of the sample are not in the store any more")
-    return texts

@@ -3,17 +3,17 @@
 from collections import Counter
 
 import pytest
-from label_cases import MODELS, result
+from label_cases import result
 from support import add_rows
 
-from warehouse.app.labelling.samples import SampleRequest, _draw, read_samples, take_sample
+from warehouse.app.labelling.samples import SampleRequest, _draw, _strata, read_samples, take_sample
 from warehouse.core.errors import BadInput
 from warehouse.core.rating_scales import parse_scale
 
 
 def request(*targets, **asked):
-    defaults = {"criterion": "overall", "scale": "pass/fail", "n_wanted": None, "seed": 0}
-    return SampleRequest(**{"targets": targets, **defaults, "is_stratified": False, **asked})
+    defaults = {"criterion": "overall", "scale": "pass/fail", "sample": None, "seed": 0}
+    return SampleRequest(targets=targets, **{**defaults, "stratified": False, **asked})
 
 
 def sample_of(store, *targets, **asked):
@@ -22,10 +22,11 @@ def sample_of(store, *targets, **asked):
 
 def test_every_answer_is_drawn_as_often_as_its_probability_says(answers):
     drawn = Counter()
-    runs = [("arena", f"night-{model}") for model in MODELS]
+    strata = _strata(answers, request("arena"))
+    assert [len(members) for members in strata] == [12]
     for seed in range(60):
-        chosen, n_answers = _draw(answers, runs, request(n_wanted=3, seed=seed))
-        assert (len(chosen), n_answers) == (3, 12)
+        chosen = _draw(strata, request(sample=3, seed=seed))
+        assert len(chosen) == 3
         assert {probability for *_, probability in chosen} == {3 / 12}
         drawn.update(tuple(answer[:3]) for answer in chosen)
     assert len(drawn) == 12
@@ -38,25 +39,24 @@ def test_strata_have_equal_numbers_and_their_own_probability(answers):
     header = {"suite": "arena", "run_id": "night-ant-9000", "generation": "root"}
     add_rows(answers.lake, runs=[{**header, "content_id": "more"}], results=more)
     answers.sync()
-    sample = sample_of(answers, "arena", n_wanted=20, is_stratified=True)
+    sample = sample_of(answers, "arena", sample=20, stratified=True)
     of_run = Counter((each.run_id, each.probability) for each in sample.answers.values())
     # Six of bee-large is all that there are.
     assert of_run == {("night-bee-large", 1.0): 6, ("night-ant-9000", 14 / 30): 14}
-    with pytest.raises(BadInput, match="of 2 models and task sets"):
-        sample_of(answers, "arena", n_wanted=1, is_stratified=True)
+    with pytest.raises(BadInput, match="--sample must be 2 or more"):
+        sample_of(answers, "arena", sample=1, stratified=True)
 
 
 def test_a_sample_stays_as_it_was_drawn(answers):
-    first = sample_of(answers, "arena", n_wanted=4)
+    first = sample_of(answers, "arena", sample=4)
     n_batches = len(answers.lake.batch_names())
     header = {"suite": "arena", "run_id": "night-bee-large", "generation": "root"}
     more = [result("bee-large", 99)]
     add_rows(answers.lake, runs=[{**header, "content_id": "more"}], results=more)
-    again = sample_of(answers, "arena", n_wanted=4)
-    assert (first.is_new, again.is_new) == (True, False)
+    again = sample_of(answers, "arena", sample=4)
     assert list(again.answers.items()) == list(first.answers.items())
     assert len(answers.lake.batch_names()) == n_batches + 1
-    other = sample_of(answers, "arena", n_wanted=4, seed=1)
+    other = sample_of(answers, "arena", sample=4, seed=1)
     assert other.answers.keys().isdisjoint(first.answers)
     assert (first.n_answers, other.n_answers) == (12, 13)
     assert {each.run_id for each in read_samples(answers)} == {first.run_id, other.run_id}
@@ -78,11 +78,12 @@ def test_what_has_no_text_or_failed_or_is_a_copy_is_not_drawn(answers):
     ("targets", "asked", "message"),
     [
         (["aren"], {}, "no suite and no run 'aren'; did you mean 'arena'"),
-        (["arena"], {"scale": "good"}, "a scale has 2 to 20 labels"),
-        (["arena"], {"scale": "5..1"}, "a scale has 2 to 20 labels"),
+        (["arena"], {"scale": "good"}, "2 to 10 different ones"),
+        (["arena"], {"scale": "0..10"}, "2 to 10 different ones"),
+        (["arena"], {"scale": "5..1"}, "2 to 10 different ones"),
         (["arena"], {"scale": "a,,b"}, "write pass/fail"),
-        (["arena"], {"scale": "a,A"}, "a label is given twice"),
-        (["arena"], {"criterion": " "}, "the criterion must be one line"),
+        (["arena"], {"scale": "a,A"}, "2 to 10 different ones"),
+        (["arena"], {"criterion": " "}, "--criterion: write one line"),
     ],
 )
 def test_what_cannot_be_drawn_says_why(answers, targets, asked, message):
@@ -95,7 +96,7 @@ def test_what_cannot_be_drawn_says_why(answers, targets, asked, message):
     [
         ("pass/fail", " Pass", "pass", {"value": 1.0, "scale_low": 0.0, "scale_high": 1.0}),
         ("1..5", "4.0", "4", {"value": 4.0, "scale_low": 1.0, "scale_high": 5.0}),
-        ("-1..1", "-1", "-1", {"value": -1.0, "scale_low": -1.0, "scale_high": 1.0}),
+        ("1..10", "10", "10", {"value": 10.0, "scale_low": 1.0, "scale_high": 10.0}),
         (
             "bad, fair ,good",
             "FAIR",
@@ -115,5 +116,6 @@ def test_a_label_is_a_number_or_a_word_of_the_scale(scale, text, label, columns)
 
 def test_keys_are_letters_digits_or_places():
     assert parse_scale("pass/fail").keys() == {"p": "pass", "f": "fail"}
-    assert parse_scale("0..10").keys() == {str(n): str(n) for n in range(10)}
+    assert parse_scale("0..5").keys() == {str(n): str(n) for n in range(6)}
+    assert parse_scale("1..10").keys() == {str(n % 10): str(n) for n in range(1, 11)}
     assert parse_scale("bad,good").keys() == {"1": "bad", "2": "good"}

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 RATINGS_SUITE = "ratings"
 
 _VERDICT = "pass/fail"
-_NUMBERS = re.compile(r"(-?\d{1,3})\.\.(-?\d{1,3})")
-_MOST_LABELS = 20
-_LONGEST_LABEL = 50  # characters
+_MOST_LABELS = 10  # as many as there are digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,45 +25,38 @@ class RatingScale:
     Attributes:
         text: the scale as it is written: `pass/fail`, `1..5`, or labels such as `bad,fair,good`.
         values: each label, the worst first, and its number; None where labels have no numbers.
+            Pass and fail are 1 and 0, as verdicts are, so that people and judges can be compared.
     """
 
     text: str
     values: dict[str, float | None]
 
     def label(self, text: str) -> str | None:
-        """Return the label that a text stands for: in any case, a number as `4` or `4.0`."""
+        """Return the label that a text stands for, in any case; None if there is none."""
         named = {label.casefold(): label for label in self.values}
         wanted = text.strip().casefold()
-        is_number = None not in self.values.values()
-        return named.get(re.sub(r"[.,]0+$", "", wanted) if is_number else wanted)
+        # Programs write 4 as 4.0 if other cells of the column are empty.
+        return named.get(wanted) or named.get(wanted.removesuffix(".0"))
 
     def keys(self) -> dict[str, str]:
-        """Return the label of each key: its first letter or digit, else its place from 1 to 9."""
+        """Return the label of each key: p and f, the last digit of numbers, the place of words."""
         if self.text == _VERDICT:
             return {"p": "pass", "f": "fail"}
-        if None not in self.values.values():
-            return {label: label for label in self.values if re.fullmatch(r"\d", label)}
-        return dict(zip("123456789", self.values, strict=False))
+        is_number = None not in self.values.values()
+        keys = [label[-1] for label in self.values] if is_number else "1234567890"
+        return dict(zip(keys, self.values, strict=False))
 
     def columns(self, label: str) -> RatingRow:
-        """Return the columns of a rating with a label of this scale.
-
-        Pass and fail are 1 and 0, as verdicts are, so that people and judges can be compared.
-        """
+        """Return the columns of a rating with a label of this scale."""
         numbers = [number for number in self.values.values() if number is not None]
         if not numbers:
             return {"label": label, "scale_labels": list(self.values)}
-        return {
-            "value": self.values[label],
-            "scale_low": min(numbers),
-            "scale_high": max(numbers),
-        }
+        low, high = min(numbers), max(numbers)
+        return {"value": self.values[label], "scale_low": low, "scale_high": high}
 
-    def label_of(self, value: float | None, label: str | None) -> str | None:
-        """Return the label of a rating; None if it is not of this scale."""
-        if label is not None:
-            return label if label in self.values and self.values[label] is None else None
-        return next((name for name, number in self.values.items() if number == value), None)
+    def label_of(self, value: float | None, label: str | None) -> str:
+        """Return the label that `columns` made these of."""
+        return label or next(name for name, number in self.values.items() if number == value)
 
 
 def parse_scale(text: str) -> RatingScale:
@@ -74,28 +65,17 @@ def parse_scale(text: str) -> RatingScale:
     Raises:
         BadInput: the text has another form, or the scale too few labels, or too many.
     """
-    text = text.strip()
-    if text == _VERDICT:
-        return RatingScale(text, {"fail": 0.0, "pass": 1.0})
-    if ends := _NUMBERS.fullmatch(text):
-        low, high = map(int, ends.groups())
-        values: dict[str, float | None] = {str(n): float(n) for n in range(low, high + 1)}
-        text = f"{low}..{high}"
-    else:
-        labels = [label.strip() for label in text.split(",")]
-        _check_labels(text, labels)
-        values, text = dict.fromkeys(labels), ",".join(labels)
-    if not 1 < len(values) <= _MOST_LABELS:
-        raise BadInput(f"scale {text!r}: a scale has 2 to {_MOST_LABELS} labels, the lowest first")
-    return RatingScale(text, values)
-
-
-def _check_labels(text: str, labels: list[str]) -> None:
-    if len({label.casefold() for label in labels}) < len(labels):
-        raise BadInput(f"scale {text!r}: a label is given twice")
-    for label in labels:
-        if not label or not label.isprintable() or len(label) > _LONGEST_LABEL:
-            raise BadInput(
-                f"scale {text!r}: write pass/fail, numbers as 1..5, or labels as bad,fair,good, "
-                f"each of at most {_LONGEST_LABEL} characters"
-            )
+    labels = [label.strip() for label in text.split(",")]
+    values: dict[str, float | None] = dict.fromkeys(labels)
+    if text.strip() == _VERDICT:
+        values = {"fail": 0.0, "pass": 1.0}
+    elif ends := re.fullmatch(r"(\d{1,3})\.\.(\d{1,3})", text.strip()):
+        values = {str(n): float(n) for n in range(int(ends[1]), int(ends[2]) + 1)}
+    is_unclear = len({label.casefold() for label in labels}) < len(labels)
+    is_shown = all(label and label.isprintable() for label in values)
+    if is_unclear or not is_shown or not 1 < len(values) <= _MOST_LABELS:
+        raise BadInput(
+            f"scale {text!r}: write pass/fail, numbers as 1..5, or labels as bad,fair,good: "
+            f"2 to {_MOST_LABELS} different ones, the lowest first"
+        )
+    return RatingScale(",".join(labels), values)

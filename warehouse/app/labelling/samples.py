@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from warehouse.core.errors import BadInput
 from warehouse.core.formats.json_text import json_text
@@ -23,15 +23,16 @@ from warehouse.lake.batch import Generation
 from warehouse.lake.locks import shared_lake_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from warehouse.core.types import ArtifactRow, Json, JsonObject, RunRow
+    from warehouse.core.types import ArtifactRow, RunRow
     from warehouse.engine.base_store import BaseStore
-    from warehouse.lake.batch import RunKey
 
 _KIND = "label sample"
-_LONGEST_CRITERION = 100  # characters
-_RUNS = f"SELECT suite, run_id, is_replay FROM runs WHERE suite <> '{RATINGS_SUITE}' ORDER BY ALL"  # noqa: S608 - a constant
+_LONGEST_NAME = 100  # characters
+_RUNS = f"""
+SELECT suite, run_id, is_replay FROM runs WHERE suite <> '{RATINGS_SUITE}' ORDER BY suite, run_id
+"""  # noqa: S608 - a constant
 # A call that is counted in another of the runs would be labelled twice.
 _ANSWERS = """
 SELECT calls.suite, calls.run_id, calls.result_id, calls.model, calls.task_set
@@ -44,33 +45,25 @@ WHERE coalesce(calls.raw_output, calls.answer) IS NOT NULL
 ORDER BY calls.suite, calls.run_id, calls.seq, calls.result_id
 """
 _SAMPLES = f"""
-SELECT run_id, content
-FROM lake.artifacts
-WHERE suite = '{RATINGS_SUITE}' AND kind = '{_KIND}'
-ORDER BY batch, run_id
+SELECT run_id, content FROM lake.artifacts
+WHERE suite = '{RATINGS_SUITE}' AND kind = '{_KIND}' ORDER BY batch, run_id
 """  # noqa: S608 - constants
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleRequest:
+class SampleRequest(TypedDict):
     """Which answers are labelled, by what.
 
-    Attributes:
-        targets: suites and runs, by name.
-        criterion: what raters are asked for.
-        scale: the scale, as it is written.
-        n_wanted: number of answers; None for all of them.
-        seed: seed of the draw.
-        is_stratified: whether models and task sets have equal numbers of answers, as far as they
-            have so many.
+    The keys are the parameters of `evalstore label`: suites and runs; the number of answers, None
+    for all; the seed of the draw; whether models and task sets have equal numbers of answers, as
+    far as they have so many; what raters are asked for, and the scale, as it is written.
     """
 
     targets: tuple[str, ...]
+    sample: int | None
+    seed: int
+    stratified: bool
     criterion: str
     scale: str
-    n_wanted: int | None
-    seed: int
-    is_stratified: bool
 
 
 class DrawnAnswer(NamedTuple):
@@ -83,27 +76,38 @@ class DrawnAnswer(NamedTuple):
     place: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LabelSample:
     """A sample of answers.
 
     Attributes:
         run_id: the run of the suite `ratings` that its labels belong to.
-        request: hash of the request that it was drawn for.
-        criterion: what raters are asked for.
-        scale: what they may say.
+        request: what was asked for.
         n_answers: number of answers that it was drawn from.
         answers: the answers by opaque id, in random order.
-        is_new: whether it was drawn now.
     """
 
     run_id: str
-    request: str
-    criterion: str
-    scale: RatingScale
+    request: SampleRequest
     n_answers: int
     answers: dict[str, DrawnAnswer]
-    is_new: bool = False
+
+    @property
+    def scale(self) -> RatingScale:
+        """What raters may say."""
+        return parse_scale(self.request["scale"])
+
+
+def checked_name(what: str, name: str) -> str:
+    """Return a name without spaces around it.
+
+    Raises:
+        BadInput: it is empty, too long, or not one line.
+    """
+    name = name.strip()
+    if not name or not name.isprintable() or len(name) > _LONGEST_NAME:
+        raise BadInput(f"--{what}: write one line of 1 to {_LONGEST_NAME} characters")
+    return name
 
 
 def take_sample(store: BaseStore, request: SampleRequest) -> LabelSample:
@@ -113,136 +117,90 @@ def take_sample(store: BaseStore, request: SampleRequest) -> LabelSample:
         BadInput: a name is not known, there are no answers, or the scale cannot be used.
         StoreReadOnly: the store cannot be written.
     """
-    scale = parse_scale(request.scale)
-    criterion = request.criterion.strip()
-    if not criterion or not criterion.isprintable() or len(criterion) > _LONGEST_CRITERION:
-        raise BadInput(
-            f"the criterion must be one line of 1 to {_LONGEST_CRITERION} characters, such as "
-            "correctness"
-        )
-    runs, names = _chosen_runs(store, request.targets)
-    asked = {**asdict(request), "targets": names, "criterion": criterion, "scale": scale.text}
-    asked_hash = content_hash("label sample", asked)
-    known = [sample for sample in read_samples(store) if sample.request == asked_hash]
-    if known:
-        return known[0]
-    drawn, n_answers = _draw(store, runs, request)
-    document: JsonObject = {
-        "request": asked_hash,
-        "criterion": criterion,
-        "scale": scale.text,
-        "n_answers": n_answers,
-        "answers": drawn,
+    request = {
+        **request,
+        "targets": tuple(sorted(set(request["targets"]))),
+        "criterion": checked_name("criterion", request["criterion"]),
+        "scale": parse_scale(request["scale"]).text,
     }
-    # Two stores may draw from different answers: their samples are different runs.
-    run_id = f"{criterion} {content_hash('label sample', document)[:8]}"
-    _write(store, run_id, document, asked)
-    return replace(_sample(run_id, document), is_new=True)
+    known = (sample for sample in read_samples(store) if sample.request == request)
+    return next(known, None) or _new_sample(store, request)
 
 
 def read_samples(store: BaseStore) -> list[LabelSample]:
     """Return the samples of a store, the oldest first."""
-    return [_sample(run, json.loads(content)) for run, content in store.sql(_SAMPLES).fetchall()]
+    return [_sample(run_id, content) for run_id, content in store.sql(_SAMPLES).fetchall()]
 
 
-def _sample(run_id: str, document: JsonObject) -> LabelSample:
-    answers = cast("list[tuple[str, str, str, float]]", document["answers"])
-    drawn = [DrawnAnswer(*answer, place) for place, answer in enumerate(answers, 1)]
-    return LabelSample(
-        run_id=run_id,
-        request=str(document["request"]),
-        criterion=str(document["criterion"]),
-        scale=parse_scale(str(document["scale"])),
-        n_answers=int(str(document["n_answers"])),
-        answers={_answer_id(run_id, answer): answer for answer in drawn},
-    )
-
-
-def _answer_id(run_id: str, answer: DrawnAnswer) -> str:
+def _sample(run_id: str, content: bytes) -> LabelSample:
+    document = json.loads(content)
+    request = document["request"]
+    request["targets"] = tuple(request["targets"])
+    places = enumerate(document["answers"], 1)
+    drawn = [DrawnAnswer._make([*answer, place]) for place, answer in places]
     # Never digits only: a spreadsheet would make a number of it.
-    return "label-" + content_hash("labelled answer", run_id, *answer[:3])[:16]
+    ids = ["label-" + content_hash("label", run_id, *answer[:3])[:16] for answer in drawn]
+    answers = dict(zip(ids, drawn, strict=True))
+    return LabelSample(run_id, request, document["n_answers"], answers)
 
 
-def _chosen_runs(
-    store: BaseStore, targets: Iterable[str]
-) -> tuple[list[RunKey], list[list[str | None]]]:
-    """Return the runs that are named, and the names as suite and, for a single run, its id."""
+def _new_sample(store: BaseStore, request: SampleRequest) -> LabelSample:
+    strata = _strata(store, request)
+    answers = _draw(strata, request)
+    n_answers = sum(map(len, strata))
+    config = {"request": request, "n_answers": n_answers}
+    content = json_text({**config, "answers": answers}).encode()
+    # Two stores may draw from different answers: their samples are different runs.
+    content_id = content_hash("label sample", content.decode())
+    run_id = f"{request['criterion']} {content_id[:8]}"
+    key: RunRow = {"suite": RATINGS_SUITE, "run_id": run_id, "generation": "root"}
+    key["content_id"] = content_id
+    header: RunRow = {"origin": "recorded", "started_at": datetime.now(UTC)}
+    artifact: ArtifactRow = {"kind": _KIND, "name": "sample.json", "content": content}
+    with shared_lake_lock(store.path), store.lake.write("label") as writer:
+        writer.add(RUNS, [{**key, **header, "config": json_text(config)}])
+        writer.add(ARTIFACTS, [{**key, **artifact}])
+        writer.commit(generations=[Generation(RATINGS_SUITE, run_id)])
+    return _sample(run_id, content)
+
+
+def _strata(store: BaseStore, request: SampleRequest) -> list[list[list[str]]]:
+    """Return the keys of the answers that can be drawn, by model and task set if asked for."""
     runs = store.sql(_RUNS).fetchall()
-    suites = {suite for suite, _, _ in runs}
-    chosen: dict[RunKey, None] = {}
-    names: list[list[str | None]] = []
-    for target in targets:
-        if target in suites:
-            names.append([target, None])
-            # Replays repeat the answers of other runs.
-            found = [
-                (suite, run) for suite, run, is_replay in runs if suite == target and not is_replay
-            ]
-        else:
-            found = [_only_run(runs, target)]
-            names.append([*found[0]])
-        chosen |= dict.fromkeys(found)
-    return list(chosen), sorted(names, key=str)
-
-
-def _only_run(runs: Iterable[tuple[str, str, bool]], target: str) -> RunKey:
-    found = [(suite, run) for suite, run, _ in runs if run == target]
-    if not found:
-        known = sorted({name for suite, run, _ in runs for name in (suite, run)})
-        hint = did_you_mean(target, known, "`evalstore runs` lists the runs")
-        raise BadInput(f"there is no suite and no run {target!r}; {hint}")
-    if len(found) > 1:
-        named = ", ".join(sorted(suite for suite, _ in found))
-        raise BadInput(
-            f"run {target!r} is in several suites ({named}): rename one, or name a suite"
-        )
-    return found[0]
+    known = {name for suite, run_id, _ in runs for name in (suite, run_id)}
+    for target in request["targets"]:
+        if target not in known:
+            hint = did_you_mean(target, known, "`evalstore runs` lists the runs")
+            raise BadInput(f"there is no suite and no run {target!r}; {hint}")
+    # Replays repeat the answers of other runs.
+    chosen = [
+        (suite, run_id)
+        for suite, run_id, is_replay in runs
+        if run_id in request["targets"] or (suite in request["targets"] and not is_replay)
+    ]
+    bound = {"suites": [suite for suite, _ in chosen], "run_ids": [run_id for _, run_id in chosen]}
+    strata: dict[tuple[str, ...], list[list[str]]] = {}
+    for *answer, model, task_set in store.sql(_ANSWERS, bound).fetchall():
+        stratum = (str(model), str(task_set)) if request["stratified"] else ()
+        strata.setdefault(stratum, []).append(answer)
+    if not strata:
+        raise BadInput("there is no answer to label: no result of these runs has a text")
+    return sorted(strata.values(), key=len)
 
 
 def _draw(
-    store: BaseStore, runs: Sequence[RunKey], request: SampleRequest
-) -> tuple[list[Json], int]:
-    """Return answers drawn without replacement, in random order, and how many there are."""
-    bound = {"suites": [suite for suite, _ in runs], "run_ids": [run for _, run in runs]}
-    strata: dict[tuple[str, ...], list[list[str]]] = {}
-    for *answer, model, task_set in store.sql(_ANSWERS, bound).fetchall():
-        stratum = (str(model), str(task_set)) if request.is_stratified else ()
-        strata.setdefault(stratum, []).append(answer)
-    n_answers = sum(map(len, strata.values()))
-    if not n_answers:
-        raise BadInput("there is no answer to label: no result of these runs has a text")
-    n_wanted = n_answers if request.n_wanted is None else min(request.n_wanted, n_answers)
+    strata: Sequence[Sequence[list[str]]], request: SampleRequest
+) -> list[tuple[str, str, str, float]]:
+    """Return answers drawn without replacement, in random order; the smallest stratum is first."""
+    n_answers = sum(map(len, strata))
+    n_wanted = min(request["sample"] or n_answers, n_answers)
     if n_wanted < len(strata):
-        raise BadInput(
-            f"--stratified: of {len(strata)} models and task sets, draw at least as many"
-        )
-    generator = random.Random(request.seed)  # noqa: S311 - a sample, not a secret
-    drawn: list[Json] = []
-    by_size = sorted(strata.values(), key=len)
-    for n_left, members in zip(range(len(by_size), 0, -1), by_size, strict=True):
+        raise BadInput(f"--stratified: --sample must be {len(strata)} or more, one of each stratum")
+    generator = random.Random(request["seed"])  # noqa: S311 - a sample, not a secret
+    drawn: list[tuple[str, str, str, float]] = []
+    for n_left, members in zip(range(len(strata), 0, -1), strata, strict=True):
         n_drawn = min(len(members), (n_wanted - len(drawn)) // n_left)
-        chosen = generator.sample(members, n_drawn)
-        drawn += [[*answer, n_drawn / len(members)] for answer in chosen]
+        for suite, run_id, result_id in generator.sample(members, n_drawn):
+            drawn.append((suite, run_id, result_id, n_drawn / len(members)))
     generator.shuffle(drawn)
-    return drawn, n_answers
-
-
-def _write(store: BaseStore, run_id: str, document: JsonObject, asked: dict[str, object]) -> None:
-    shared = {"suite": RATINGS_SUITE, "run_id": run_id, "generation": "root"}
-    header: RunRow = {
-        "content_id": content_hash("label sample", asked),
-        "origin": "recorded",
-        "started_at": datetime.now(UTC),
-        "config": json_text({**asked, "n_answers": document["n_answers"]}),
-    }
-    content = json_text(document)
-    artifact: ArtifactRow = {
-        "content_id": content_hash("label sample", run_id, content),
-        "kind": _KIND,
-        "name": "sample.json",
-        "content": content.encode(),
-    }
-    with shared_lake_lock(store.path), store.lake.write("label") as writer:
-        writer.add(RUNS, [{**shared, **header}])
-        writer.add(ARTIFACTS, [{**shared, **artifact}])
-        writer.commit(generations=[Generation(RATINGS_SUITE, run_id)])
+    return drawn

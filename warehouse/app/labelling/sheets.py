@@ -1,16 +1,20 @@
-"""Files that ask for labels: the texts of a sample as CSV, without a word of who answered.
+"""Files that ask for labels, a table or a page, without a word of who answered.
 
-A spreadsheet runs what begins like a formula: such texts get an apostrophe in front, which
-`plain_cell` removes again.
+A spreadsheet runs what begins like a formula: such cells get an apostrophe in front, which
+`plain_cell` removes again. The page is one file that works without a network; the texts in it are
+JSON, which its own script shows as text: none can become markup.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from warehouse.core.errors import BadInput
 from warehouse.core.text.formatting import visible_lines
 
 if TYPE_CHECKING:
@@ -18,62 +22,44 @@ if TYPE_CHECKING:
 
     from warehouse.app.labelling.labels import RaterLabels
     from warehouse.app.labelling.samples import LabelSample
+    from warehouse.core.types import Json
     from warehouse.engine.base_store import BaseStore
 
-ANSWER_ID = re.compile(r"label-[0-9a-f]{16}")
+_TEMPLATES = Path(__file__).with_name("templates")
 # Also as East Asian spreadsheets write the signs.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
+# Of several versions of a task the newest, if the result does not name one.
 _TEXTS = """
-WITH drawn AS (
-    SELECT unnest($suites) AS suite, unnest($run_ids) AS run_id, unnest($result_ids) AS result_id
-),
-
-calls AS (
-    SELECT calls.*
-    FROM scores.resolved_results AS calls
-    SEMI JOIN drawn USING (suite, run_id, result_id)
-),
-
--- Of several versions of a task the newest, if the result does not name one.
-known AS (
-    SELECT
-        calls.suite,
-        calls.run_id,
-        calls.result_id,
-        arg_max(coalesce(tasks.question, tasks.prompt), tasks.batch) AS prompt,
-        arg_max(coalesce(tasks.target, tasks.reference), tasks.batch) AS reference
-    FROM calls
-    JOIN tasks
-        ON calls.suite = tasks.suite
-        AND calls.task_set = tasks.task_set
-        AND calls.task_id = tasks.task_id
-        AND (calls.task_hash IS NULL OR calls.task_hash = tasks.task_hash)
-    GROUP BY calls.suite, calls.run_id, calls.result_id
-),
-
-asked AS (
-    SELECT suite, run_id, result_id, string_agg(text, chr(10) || chr(10) ORDER BY seq) AS prompt
-    FROM messages
-    SEMI JOIN drawn USING (suite, run_id, result_id)
-    WHERE role IN ('system', 'user')
-    GROUP BY suite, run_id, result_id
+WITH calls AS (
+    SELECT *
+    FROM scores.resolved_results
+    SEMI JOIN (
+        SELECT unnest($suites) AS suite, unnest($run_ids) AS run_id, unnest($results) AS result_id
+    ) AS drawn USING (suite, run_id, result_id)
 )
 
 SELECT
     calls.suite,
     calls.run_id,
     calls.result_id,
-    coalesce(calls.prompt, asked.prompt, known.prompt, '') AS prompt,
-    coalesce(calls.raw_output, calls.answer, '') AS answer,
-    known.reference
+    coalesce(
+        any_value(calls.prompt), arg_max(coalesce(tasks.question, tasks.prompt), tasks.batch), ''
+    ) AS prompt,
+    any_value(coalesce(calls.raw_output, calls.answer)) AS answer,
+    CASE WHEN $has_reference THEN arg_max(coalesce(tasks.target, tasks.reference), tasks.batch) END
+        AS reference
 FROM calls
-LEFT JOIN known USING (suite, run_id, result_id)
-LEFT JOIN asked USING (suite, run_id, result_id)
+LEFT JOIN tasks
+    ON calls.suite = tasks.suite
+    AND calls.task_set = tasks.task_set
+    AND calls.task_id = tasks.task_id
+    AND (calls.task_hash IS NULL OR calls.task_hash = tasks.task_hash)
+GROUP BY calls.suite, calls.run_id, calls.result_id
 """
 
 
 class AnswerText(NamedTuple):
-    """What a rater sees of an answer; the reference is None where none is known."""
+    """What a rater sees of an answer; the reference is None where none is shown."""
 
     id: str
     prompt: str
@@ -81,37 +67,79 @@ class AnswerText(NamedTuple):
     reference: str | None
 
 
-def sample_texts(store: BaseStore, sample: LabelSample) -> list[AnswerText]:
-    """Return the texts of a sample in its order; those that the store has no more are left out."""
-    suites, run_ids, result_ids, *_ = zip(*sample.answers.values(), strict=True)
-    bound = {"suites": list(suites), "run_ids": list(run_ids), "result_ids": list(result_ids)}
-    found = {tuple(row[:3]): row[3:] for row in store.sql(_TEXTS, bound).fetchall()}
-    return [
-        AnswerText(answer_id, *found[answer[:3]])
-        for answer_id, answer in sample.answers.items()
-        if answer[:3] in found
-    ]
+def sample_texts(store: BaseStore, sample: LabelSample, *, has_reference: bool) -> list[AnswerText]:
+    """Return the texts of a sample in its order; those that the store has no more are left out.
 
-
-def as_csv(texts: Sequence[AnswerText], own: RaterLabels | None, *, has_reference: bool) -> bytes:
-    """Return a table with a row for each answer, as spreadsheets open it.
-
-    Args:
-        texts: the answers.
-        own: labels that the rater has given already.
-        has_reference: whether raters see the right answer.
+    Raises:
+        BadInput: the store has none of them.
     """
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
+    suites, run_ids, results, *_ = map(list, zip(*sample.answers.values(), strict=True))
+    bound = {"suites": suites, "run_ids": run_ids, "results": results}
+    rows = store.sql(_TEXTS, {**bound, "has_reference": has_reference}).fetchall()
+    found = {row[:3]: row[3:] for row in rows}
+    if not found:
+        raise BadInput("no answer of the sample is in the store any more; --seed draws others")
+    drawn = sample.answers.items()
+    return [AnswerText(each, *found[answer[:3]]) for each, answer in drawn if answer[:3] in found]
+
+
+def as_csv(texts: Sequence[AnswerText], own: RaterLabels | None) -> bytes:
+    """Return a table with a row for each answer, as spreadsheets open it; see `as_page`."""
+    has_reference = any(text.reference is not None for text in texts)
     reference = ["reference"] if has_reference else []
-    table.writerow(["id", "prompt", "answer", *reference, "label", "note"])
-    for text in texts:
-        given = own.newest.get(text.id) if own is not None else None
-        shown = [text.prompt, text.answer, *([text.reference or ""] if has_reference else [])]
-        said = [given.label, given.note or ""] if given else ["", ""]
-        table.writerow([text.id, *map(_cell, [*shown, *said])])
+    columns = ["id", "prompt", "answer", *reference, "label", "note"]
+    out = io.StringIO()
+    table = csv.writer(out)
+    table.writerow(columns)
+    for answer in _answers(texts, own):
+        table.writerow([_cell(answer[name] or "") for name in columns])
     # The mark tells a spreadsheet that this is UTF-8.
     return out.getvalue().encode("utf-8-sig", "backslashreplace")
+
+
+def as_page(sample: LabelSample, texts: Sequence[AnswerText], own: RaterLabels | None) -> bytes:
+    """Return a page that asks for labels.
+
+    Args:
+        sample: the sample.
+        texts: its answers.
+        own: labels that the rater has given already.
+    """
+    from markupsafe import Markup
+
+    from warehouse.app.output.html import render
+
+    data: Json = {
+        # Where a browser keeps the labels: those of one sample and rater together.
+        "sample": sample.run_id,
+        "rater": own.rater if own is not None else "",
+        "labels": list(sample.scale.values),
+        "keys": sample.scale.keys(),
+        "answers": _answers(texts, own),
+    }
+    style, script = ((_TEMPLATES / f"label_page.{k}").read_text("utf-8") for k in ("css", "js"))
+    page = render(
+        _TEMPLATES / "label_page.html",
+        f"Label answers: {sample.request['criterion']}",
+        style=style,
+        script=script,
+        criterion=sample.request["criterion"],
+        scale=sample.scale.text,
+        n_answers=len(texts),
+        # Inside of a script, only `<` could end it or begin a comment.
+        data=Markup(json.dumps(data).replace("<", "\\u003c")),  # noqa: S704 - without markup
+    )
+    return page.encode()
+
+
+def _answers(texts: Sequence[AnswerText], own: RaterLabels | None) -> list[dict[str, str | None]]:
+    answers: list[dict[str, str | None]] = []
+    for text in texts:
+        given = own.newest.get(text.id) if own is not None else None
+        label, note, rated_at = given or ("", "", None)
+        time = rated_at.isoformat(timespec="milliseconds") + "Z" if rated_at else ""
+        answers.append({**text._asdict(), "label": label, "note": note or "", "rated_at": time})
+    return answers
 
 
 def _cell(text: str) -> str:
@@ -121,4 +149,5 @@ def _cell(text: str) -> str:
 
 def plain_cell(text: str) -> str:
     """Return the text of a cell, without the apostrophe that `as_csv` put in front of it."""
+    text = text.strip()
     return text[1:] if text[:1] == "'" and _FORMULA.match(text, 1) else text

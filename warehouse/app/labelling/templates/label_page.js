@@ -22,9 +22,9 @@
   }
 
   // What this browser has counts, unless the store has a newer label.
-  const given = new Map(answers.map(({ id, given: before }) => {
+  const given = new Map(answers.map(({ id, label, note, rated_at }) => {
     const own = kept(id);
-    return [id, own && own.rated_at > before.rated_at ? own : before];
+    return [id, own && own.rated_at > rated_at ? own : { label, note, rated_at }];
   }));
 
   function keep(change) {
