@@ -24,5 +24,5 @@ def is_labels(candidate: Candidate) -> bool:
 
 FORMAT = Format(
     "labels",
-    readers={5: Reader("labels of people", is_labels, Late("labels.labels").read_labels)},
+    readers={328: Reader("labels of people", is_labels, Late("labels.labels").read_labels)},
 )
