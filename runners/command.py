@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 from dataclasses import fields
 from datetime import datetime
@@ -28,6 +27,10 @@ from warehouse.app.console.cli import (
 from warehouse.core.errors import BadInput, BudgetSpent, CheckFailed, ModelsUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runners.models.model import Model
+    from runners.models.model_files import ModelFile
     from runners.run import Run, RunSettings
     from runners.suites.base import PreparedRun, Suite
     from warehouse.app.store import Store
@@ -89,19 +92,33 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
       evalstore run capitals.yaml --model ALL --run-id nightly-17 --shard 3/16
       evalstore run posters --urls docs/test_poster_urls.txt --model gemini/gemini-2.0-flash
     """
-    from runners.claim import named_run, new_run, resumed_run
-
     for_suite = SuiteOptions(**{name: given.pop(name) for name in _SUITE_OPTIONS})
     options = RunOptions(**given)
-    for name in ("retry_failed", "retry_empty"):
-        if getattr(options, name) and options.resume is None:
-            raise BadInput(f"--{name.replace('_', '-')} requires --resume RUN_ID")
+    run_or_resume(path, suite, options, lambda store: _prepare(store, suite, options, for_suite))
+
+
+def run_or_resume(
+    path: Path,
+    suite: str | None,
+    options: RunOptions,
+    prepare: Callable[[Store], PreparedRun],
+) -> None:
+    """Begin a run, or resume one, and report how it ended.
+
+    Args:
+        path: the store.
+        suite: name of the suite, or path of its file; None for that of the run to resume.
+        options: the options of the command.
+        prepare: makes the plan of a new run.
+
+    Raises:
+        EvalstoreError: an option cannot be used, the run was stopped, or nothing was answered.
+    """
+    from runners.claim import named_run, new_run, resumed_run
+
+    options.check()
     if options.resume is not None:
         _refuse_fixed(click.get_current_context())
-    if options.shard is not None and not (options.run_id or options.resume):
-        raise BadInput("--shard requires --run-id ID: all shards of a run have the same ID")
-    if options.run_id is not None:
-        _check_run_id(options.run_id)
     _check_addresses(options)
     store = open_store(path)
     settings = _settings(suite, options)
@@ -109,7 +126,7 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
         with resumed_run(store, options.resume, suite, settings) as resumed:
             _execute(store, resumed, None, dry_run=options.dry_run)
         return
-    prepared = _prepare(store, suite, options, for_suite)
+    prepared = prepare(store)
     for text in prepared.warnings:
         note(f"warning: {text}")
     if options.run_id is None:
@@ -199,12 +216,10 @@ def _prepare(
     store: Store, suite_name: str | None, options: RunOptions, for_suite: SuiteOptions
 ) -> PreparedRun:
     from runners.models.addresses import Address, addressed, own_address
-    from runners.models.model_files import choose_models, read_model_files
+    from runners.models.model_files import read_model_files
     from runners.suites.base import RunSpec
     from runners.suites.registry import prepare, suite_named
 
-    if "" in options.models:
-        raise BadInput("--model: the name is empty")
     suite = suite_named(suite_name) if suite_name is not None else None
     defaults = suite.default_models() if suite is not None else ()
     if suite is None or not (options.models or defaults):
@@ -212,21 +227,7 @@ def _prepare(
     _refuse_foreign(suite, for_suite)
     files = read_model_files()
     at = Address(options.base_url)
-    models = choose_models(
-        options.models,
-        files,
-        provider=options.provider,
-        options={name: _value(text) for name, text in options.pairs} or None,
-        at=[at],
-    )
-    paths = {model.path for model in models}
-    for text in (text for path, file in files.items() if path in paths for text in file.warnings):
-        note(f"warning: {text}")
-    for path, file in files.items():
-        if file.errors:
-            note(f"warning: {path} has errors; this run does not use it\n{file.errors}")
-    if options.models and not models:
-        raise BadInput("no model is selected: every model file has `skip: true`")
+    models = chosen_models(options, files)
     spec = RunSpec(
         suite=suite_name or "",
         models=tuple(models or (addressed(model, at, own_address(model)) for model in defaults)),
@@ -243,6 +244,35 @@ def _prepare(
         judge_at=Address(options.judge_base_url),
     )
     return prepare(suite, spec)
+
+
+def chosen_models(options: RunOptions, files: dict[str, ModelFile]) -> list[Model]:
+    """Return the models that the options name; warn of what is odd in the model files.
+
+    Raises:
+        BadInput: a name cannot be used, or every model file is to be skipped.
+    """
+    from runners.models.addresses import Address
+    from runners.models.model_files import choose_models
+
+    if "" in options.models:
+        raise BadInput("--model: the name is empty")
+    models = choose_models(
+        options.models,
+        files,
+        provider=options.provider,
+        options=options.parameters or None,
+        at=[Address(options.base_url)],
+    )
+    paths = {model.path for model in models}
+    for text in (text for path, file in files.items() if path in paths for text in file.warnings):
+        note(f"warning: {text}")
+    for path, file in files.items():
+        if file.errors:
+            note(f"warning: {path} has errors; this run does not use it\n{file.errors}")
+    if options.models and not models:
+        raise BadInput("no model is selected: every model file has `skip: true`")
+    return models
 
 
 def _refuse_foreign(suite: Suite, for_suite: SuiteOptions) -> None:
@@ -294,15 +324,6 @@ def _check_addresses(options: RunOptions) -> None:
             raise BadInput(f"--{name}-url: {problem}")
 
 
-def _check_run_id(text: str) -> None:
-    """Raise `BadInput` if the ID of a new run cannot be the name of a folder."""
-    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}", text):
-        raise BadInput(
-            f"--run-id {text!r}: not a name of up to 100 letters, digits and _ . + - that begins "
-            "with a letter, a digit or _"
-        )
-
-
 def _write_files(prepared: PreparedRun) -> None:
     import yaml
 
@@ -342,19 +363,6 @@ def _print_estimates(run: Run) -> None:
     ]
     write_rows(columns, rows, "table", sys.stdout.buffer, note=note)
     note("no calls were made; tokens and cost are estimates")
-
-
-def _value(text: str) -> bool | int | float | str:
-    """Parse an option's value as the palindrome program did: true, on, yes, a number, or text."""
-    words = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 @click.command()

@@ -1,7 +1,8 @@
-"""The options of `evalstore run`, apart from those that only some suites take."""
+"""The options of `evalstore run`, apart from those that only some suites take, and of `judge`."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -12,15 +13,17 @@ import click
 from runners.completion import complete_model_to_run
 from runners.providers.registry import PROVIDERS
 from warehouse.app.console.completion import complete_run
+from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _Command = TypeVar("_Command", bound="Callable[..., object]")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_RUN_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _POSITIVE = click.FloatRange(0, min_open=True)
 
-_OPTIONS = (
+_MODELS = (
     click.option(
         "--model",
         "-m",
@@ -44,6 +47,9 @@ _OPTIONS = (
         metavar="NAME VALUE",
         help="Model parameter, such as temperature 0.2. Repeatable.",
     ),
+)
+# Of `evalstore run` only.
+_TASKS = (
     click.option(
         "--attempts",
         type=click.IntRange(1),
@@ -62,6 +68,13 @@ _OPTIONS = (
         type=click.Path(path_type=Path),
         help="Task file to use instead of the default; for posters, a folder of prompts.",
     ),
+    click.option("--stream", is_flag=True, help="Stream responses (records `ttft_ms`)."),
+    click.option("--judge-base-url", metavar="URL", help="Address of the judges, if another."),
+    click.option(
+        "--tries", type=click.IntRange(1), hidden=True, help="Former name of --max-tries."
+    ),
+)
+_CALLS = (
     click.option(
         "--max-cost-usd",
         type=click.FloatRange(0),
@@ -89,11 +102,9 @@ _OPTIONS = (
         help="Make only every N-th call, from the K-th on; other processes make the others. "
         "Requires --run-id or --resume.",
     ),
-    click.option("--stream", is_flag=True, help="Stream responses (records `ttft_ms`)."),
     click.option(
         "--base-url", metavar="URL", help="Address of all calls of the run, judges included."
     ),
-    click.option("--judge-base-url", metavar="URL", help="Address of the judges, if another."),
     click.option("--answers", type=_FILE, help="File of responses for the provider `replay`."),
     click.option(
         "--concurrency",
@@ -117,9 +128,6 @@ _OPTIONS = (
         show_default=True,
         help="Maximum calls per task, retries included.",
     ),
-    click.option(
-        "--tries", type=click.IntRange(1), hidden=True, help="Former name of --max-tries."
-    ),
 )
 
 
@@ -130,10 +138,13 @@ class RunOptions:
     models: tuple[str, ...]
     provider: str | None
     pairs: tuple[tuple[str, str], ...]
-    attempts: int
-    limit: int | None
-    tasks: str | None
-    prompts: Path | None
+    attempts: int = 1
+    limit: int | None = None
+    tasks: str | None = None
+    prompts: Path | None = None
+    stream: bool = False
+    judge_base_url: str | None = None
+    tries: int | None = None
     max_cost_usd: float | None
     dry_run: bool
     resume: str | None
@@ -141,18 +152,59 @@ class RunOptions:
     retry_empty: bool
     run_id: str | None
     shard: str | None
-    stream: bool
     base_url: str | None
-    judge_base_url: str | None
     answers: Path | None
     concurrency: int | None
     rpm: float | None
     tpm: float | None
     timeout_s: float
     max_tries: int
-    tries: int | None
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The model parameters that are given."""
+        return {name: _value(text) for name, text in self.pairs}
+
+    def check(self) -> None:
+        """Check the options that depend on each other.
+
+        Raises:
+            BadInput: one needs another, or the ID of a new run cannot be the name of a folder.
+        """
+        for name in ("retry_failed", "retry_empty"):
+            if getattr(self, name) and self.resume is None:
+                raise BadInput(f"--{name.replace('_', '-')} requires --resume RUN_ID")
+        if self.shard is not None and not (self.run_id or self.resume):
+            raise BadInput("--shard requires --run-id ID: all shards of a run have the same ID")
+        if self.run_id is not None and not _RUN_ID.fullmatch(self.run_id):
+            raise BadInput(
+                f"--run-id {self.run_id!r}: not a name of up to 100 letters, digits and _ . + - "
+                "that begins with a letter, a digit or _"
+            )
 
 
 def run_options(command: _Command) -> _Command:
     """Add the options to a command."""
-    return reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), command)
+    return _add((*_MODELS, *_TASKS, *_CALLS), command)
+
+
+def call_options(command: _Command) -> _Command:
+    """Add the options to a command that says itself what is asked: no tasks, no attempts."""
+    return _add((*_MODELS, *_CALLS), command)
+
+
+def _add(options: Sequence[Callable[[_Command], _Command]], command: _Command) -> _Command:
+    return reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+def _value(text: str) -> bool | int | float | str:
+    """Parse an option's value as the palindrome program did: true, on, yes, a number, or text."""
+    words = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
