@@ -63,6 +63,7 @@ _COMMANDS: CommandTable = (
     ("import", "ingest.command:import_", "Import logs, with their task and model files."),
     ("init", "runners.command:init", "Create a first suite of your own, with a README."),
     ("run", "runners.command:run", "Call models and store their answers."),
+    ("judge", "runners.judging.command:judge", "Have a model judge stored answers."),
     ("rescore", "runners.rescore.command:rescore", "Judge stored answers by another scorer."),
     ("models", "runners.command:models", "List the model files, and whether each can be used."),
     ("runs", "warehouse.app.commands.runs:runs", "List the runs."),
@@ -96,7 +97,10 @@ _COMMANDS: CommandTable = (
 )
 # What tables, which `sync --to` wrote, cannot be used for.
 _WRITING = frozenset(
-    {"import", "run", "rescore", "tag", "version", "label", "annotate", "compact", "forget"}
+    {
+        *("import", "run", "judge", "rescore", "tag", "version", "label", "annotate", "compact"),
+        "forget",
+    }
 )
 _EXAMPLES = """
 Examples:

@@ -47,6 +47,10 @@ _FIXED = (
     "tasks",
     "prompts",
     "stream",
+    "runs",
+    "rubric",
+    "sample",
+    "seed",
     *_SUITE_OPTIONS,
 )
 

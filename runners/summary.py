@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runners.engine.breaker import CIRCUIT_OPEN
 from runners.plan import cells_of
-from runners.providers.base import EMPTY, EXCEPTION, REPLY_TOO_LARGE
+from runners.providers.base import EMPTY, EXCEPTION, REPLY_TOO_LARGE, UNPARSED_REPLY
 
 if TYPE_CHECKING:
     from runners.run import Run
@@ -112,6 +112,8 @@ def summarise(store: Store, run: Run) -> Summary:
     if models and not any(model.n_answered for model in models):
         are_empty = {problem.failure_type == EMPTY for problem in problems}
         what = "every answer was empty" if are_empty == {True} else "no call was answered"
+        if {problem.failure_type for problem in problems} == {UNPARSED_REPLY}:
+            what = "no reply could be read"
         options = {True: " --retry-empty", False: " --retry-failed"}
         return ended._replace(
             problem=f"{what}; make the calls again",

@@ -27,6 +27,7 @@ EMPTY = "empty_response"
 EXCEPTION = "exception"
 VENDORS_OWN = "the vendor's own address"
 REPLY_TOO_LARGE = "reply_too_large"
+UNPARSED_REPLY = "unparsed_reply"  # of a judge
 
 # Far beyond any answer. A stream has about 300 bytes per token.
 MAX_REPLY_MIB = 64

@@ -26,7 +26,12 @@ SUITES = {
 }
 _SUFFIXES = (".yaml", ".yml", ".json")
 _CUSTOM = "runners.suites.custom.suite"
-_CUSTOM_FAMILY = "own"  # as plans record it
+# By the family that plans record; `evalstore run` does not name them.
+_OTHERS = {
+    "own": _CUSTOM,
+    "judged-answers": "runners.judging.suite",
+    "judged-pairs": "runners.judging.suite:PAIRS",
+}
 
 
 def suite_named(name: str) -> Suite:
@@ -52,7 +57,7 @@ def suite_of(family: str) -> Suite:
     Raises:
         BadInput: a newer version made the plan.
     """
-    modules = {**SUITES, _CUSTOM_FAMILY: _CUSTOM}
+    modules = SUITES | _OTHERS
     if family not in modules:
         raise BadInput(f"this version of evalstore has no suite {family!r}")
     return _load(modules[family])
@@ -75,6 +80,7 @@ def _files_near(path: Path) -> Iterator[Path]:
         yield from path.parent.glob(f"*{suffix}")
 
 
-def _load(module: str) -> Suite:
-    suite: Suite = import_module(module).SUITE
+def _load(place: str) -> Suite:
+    module, _, name = place.partition(":")
+    suite: Suite = getattr(import_module(module), name or "SUITE")
     return suite

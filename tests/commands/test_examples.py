@@ -40,7 +40,7 @@ ASK = {
 }
 
 # Tests of their own run these; `plan` needs more tasks than the samples have.
-ELSEWHERE = ("run ", "check", "plan ", "--store ")
+ELSEWHERE = ("run ", "judge ", "check", "plan ", "--store ")
 
 # A gate's exit code is its answer; some samples have no verdict to export, and none has trials.
 CODES = {"gate ": {0, 1, 3}, "export eee --to": {1}, "export atif": {2}, "rank": {2}}

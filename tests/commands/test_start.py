@@ -34,6 +34,7 @@ LIMITS = (
         720,
         WRITES | {"httpx", "rich", "yaml"},
     ),
+    ("judge --help", 175, set()),
     ("rescore --as-of 2026-05-01", 450, {"duckdb", "numpy", "rich"}),
     ("models", 500, {"duckdb", "httpx", "rich", "yaml"}),
     ("runs", 285, READS),

@@ -33,6 +33,7 @@ CALLS = {
     "import": "examples",
     "init": "first",
     "run": "palindrome --model example/aurora-2 --provider replay --limit 2",
+    "judge": "--help",
     "rescore": "--help",
     "models": "",
     "runs": "",

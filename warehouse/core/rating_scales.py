@@ -11,7 +11,7 @@ from warehouse.core.errors import BadInput
 if TYPE_CHECKING:
     from warehouse.core.types import RatingRow
 
-# The runs of this suite hold ratings of the results of other runs.
+# The runs of this suite hold ratings of the results of other runs, and votes on them.
 RATINGS_SUITE = "ratings"
 
 _VERDICT = "pass/fail"

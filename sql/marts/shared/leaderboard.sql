@@ -358,7 +358,7 @@ LEFT JOIN tool_tiers AS tiers
     AND boards.provider IS NOT DISTINCT FROM tiers.provider
     AND boards.model IS NOT DISTINCT FROM tiers.model
     AND boards.settings = tiers.settings
--- Trials that nothing judged, and answers that only votes are about, rank nowhere.
+-- Trials that nothing judged, answers that only votes are about, and judges of other runs, rank nowhere.
 WHERE boards.pass_rate IS NOT NULL
     OR boards.score IS NOT NULL
     OR (
@@ -366,6 +366,12 @@ WHERE boards.pass_rate IS NOT NULL
         AND NOT EXISTS (
             FROM lake.preferences AS votes
             WHERE votes.suite = boards.suite AND votes.run_id = boards.run_id
+        )
+        AND NOT EXISTS (
+            FROM lake.ratings AS ratings
+            WHERE ratings.suite = boards.suite
+                AND ratings.run_id = boards.run_id
+                AND ratings.rated_suite IS NOT NULL
         )
     )
 ORDER BY
