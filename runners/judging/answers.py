@@ -50,7 +50,8 @@ SELECT
     suite, run_id, result_id, task_set, task_id, attempt, model, is_replay,
     coalesce(prompt, '') AS prompt, coalesce(reference, '') AS reference, answer,
     CASE
-        WHEN coalesce(trim(answer), '') = '' THEN 'the call failed, or its answer is empty'
+        WHEN coalesce(trim(answer, whitespace_characters()), '') = ''
+            THEN 'the call failed, or no text is stored as its answer'
         WHEN is_truncated THEN 'only the beginning of the answer is stored'
         WHEN $needs_prompt AND coalesce(prompt, '') = ''
             THEN 'the store has no prompt for the task, and the rubric needs it'

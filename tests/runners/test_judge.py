@@ -437,10 +437,10 @@ def test_what_cannot_be_judged_is_counted(space):
         recording.log(task_id="t1", prompt="another question", output="Bonn")
         recording.log(task_id="t2", output="Rome")
         recording.log(task_id="t3", prompt="question 3", failure="timeout")
-        recording.log(task_id="t4", prompt="question 4", output=" ")
+        recording.log(task_id="t4", prompt="question 4", output=" \n")
     with serving(http(200, chat('{"overall": "tie", "helpful": 4}'))) as server:
         _, err = judge(space, server, "r3", "--rubric", rubric(space))
-        assert "2 answers not judged: the call failed, or its answer is empty" in err
+        assert "2 answers not judged: the call failed, or no text is stored" in err
         assert "1 answer not judged: the store has no prompt for the task" in err
         assert len(server.requests) == 2
         _, err = judge(space, server, "r1", "r3", "--rubric", "pairs.yaml")
