@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from runners.judging.rubric import Rubric
     from warehouse.app.store import Store
@@ -33,7 +33,7 @@ calls AS (
         results.suite, results.run_id, results.result_id, results.task_set, results.task_id,
         results.attempt, results.model, results.is_replay,
         coalesce(results.prompt, versions.prompt) AS prompt,
-        array_to_string(json_texts(versions.reference), chr(10)) AS reference,
+        json_texts(versions.reference) AS texts,
         CASE WHEN results.success AND results.availability_status = 'ok'
             THEN coalesce(results.raw_output, results.answer) END AS answer,
         results.raw_output_truncated AS is_truncated,
@@ -48,14 +48,14 @@ calls AS (
 
 SELECT
     suite, run_id, result_id, task_set, task_id, attempt, model, is_replay,
-    coalesce(prompt, '') AS prompt, coalesce(reference, '') AS reference, answer,
+    coalesce(prompt, '') AS prompt, coalesce(texts, []) AS "references", answer,
     CASE
         WHEN coalesce(trim(answer, whitespace_characters()), '') = ''
             THEN 'the call failed, or no text is stored as its answer'
         WHEN is_truncated THEN 'only the beginning of the answer is stored'
         WHEN $needs_prompt AND coalesce(prompt, '') = ''
             THEN 'the store has no prompt for the task, and the rubric needs it'
-        WHEN $needs_reference AND coalesce(reference, '') = ''
+        WHEN $needs_reference AND coalesce(array_to_string(texts, ''), '') = ''
             THEN 'the store has no reference for the task, and the rubric needs it'
     END AS problem
 FROM calls
@@ -75,9 +75,16 @@ class StoredAnswer(NamedTuple):
     model: str
     is_replay: bool
     prompt: str
-    reference: str
+    references: list[str]
     answer: str
     problem: str | None
+
+
+def stored_answers(store: Store, run: RunKey, *, needs: Collection[str]) -> list[StoredAnswer]:
+    """Return the results of a run; `needs` may name `prompt` and `reference`."""
+    named = {f"needs_{name}": name in needs for name in ("prompt", "reference")}
+    rows = store.sql(_ANSWERS, {"suite": run[0], "run_id": run[1], **named}).fetchall()
+    return [StoredAnswer(*row) for row in rows]
 
 
 def answers_to_judge(
@@ -91,9 +98,7 @@ def answers_to_judge(
     problems: Counter[str] = Counter()
     usable: dict[RunKey, list[StoredAnswer]] = {}
     for run in dict.fromkeys(runs):
-        named = {f"needs_{name}": name in rubric.placeholders for name in ("prompt", "reference")}
-        rows = store.sql(_ANSWERS, {"suite": run[0], "run_id": run[1], **named}).fetchall()
-        answers = [StoredAnswer(*row) for row in rows]
+        answers = stored_answers(store, run, needs=rubric.placeholders)
         problems.update(answer.problem for answer in answers if answer.problem is not None)
         usable[run] = [answer for answer in answers if answer.problem is None]
     found: list[tuple[StoredAnswer, ...]] = [(answer,) for answer in usable[runs[0]]]

@@ -208,7 +208,7 @@ def _tasks(
             shown = judged[::-1] if is_turned else judged
             task_id = " ".join([str(len(tasks) + 1), shown[0].task_id, *(a.model for a in shown)])
             names = ("answer_a", "answer_b") if len(shown) > 1 else ("answer",)
-            texts = {"prompt": shown[0].prompt, "reference": shown[0].reference}
+            texts = {"prompt": shown[0].prompt, "reference": "\n".join(shown[0].references)}
             texts |= zip(names, (answer.answer for answer in shown), strict=True)
             prompt = judge_prompt(rubric, texts)
             tasks.append(Task(task_id, prompt, task_hash=content_hash("judgement", prompt)))

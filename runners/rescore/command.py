@@ -32,9 +32,13 @@ ORDER BY suite, model, settings
 """
 
 
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
 @click.command()
-@click.argument(
-    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+@click.argument("target", metavar="[FILE|RUN]", required=False, type=click.Path())
+@click.option(
+    "--scorer", type=_FILE, help="With a RUN: judge its answers by the scorer of this file."
 )
 @click.option(
     "--run",
@@ -60,8 +64,9 @@ ORDER BY suite, model, settings
 @click.pass_obj
 def rescore(
     path: Path,
-    file: Path | None,
+    target: str | None,
     *,
+    scorer: Path | None,
     runs: tuple[str, ...],
     name: str | None,
     suite: str | None,
@@ -78,43 +83,60 @@ def rescore(
     An answer is judged by the rule of the task with the same ID, if it has the same prompt.
     Where a log does not hold the prompt, it is that of the task set that the run used.
 
+    The answers of a RUN of any tool can be judged by a scorer alone: with `--scorer` the file has
+    a `scorer`, and the references are those of the tasks in the store.
+
     Poster predictions have no such file: `--as-of` scores them by the ground truth as it was at a
     date, next to today's scores. Nothing is stored.
 
     \b
       evalstore rescore tasks/house_tools.json
       evalstore rescore tasks/house_tools.json --run 20260303_140000 --name strict
+      evalstore rescore 2026-03-04/models/example-usva-3.yaml --scorer lenient.yaml
       evalstore rescore --as-of 2026-05-01
     """
     if as_of is not None:
-        if file is not None or name is not None or suite is not None:
+        if (target, name, suite, scorer) != (None, None, None, None):
             raise click.UsageError("--as-of is about posters: it takes no FILE, --name or --suite")
         _print_as_of(path, as_of, runs, output, is_by_poster=tasks)
-    elif file is None or tasks:
+    elif target is None or tasks:
         raise click.UsageError("--tasks needs --as-of" if tasks else "give a FILE, or --as-of DATE")
     else:
-        _rescore(path, file, runs, output, name=name, suite=suite)
+        _rescore(path, target, scorer, runs, output, name=name, suite=suite)
 
 
 def _rescore(
     path: Path,
-    file: Path,
+    target: str,
+    bare: Path | None,
     runs: tuple[str, ...],
     output: TableOptions,
     *,
     name: str | None,
     suite: str | None,
 ) -> None:
+    from runners.judging.answers import stored_answers
     from runners.rescore.rescore import rescore as rescore_answers
-    from runners.rescore.scorer import read_scorer
+    from runners.rescore.scorer import read_bare_scorer, read_scorer
     from warehouse.lake.forgetting import find_run
 
     store = open_store(path)
-    suites = [name for (name,) in store.sql(_SUITES).fetchall()]
-    scorer = read_scorer(file, name=name, suite=suite, suites=suites)
+    if bare is None:
+        context = click.get_current_context()
+        file: Path = _FILE.convert(target, context.command.params[0], context)
+        suites = [name for (name,) in store.sql(_SUITES).fetchall()]
+        scorer = read_scorer(file, name=name, suite=suite, suites=suites)
+    else:
+        runs = (target, *runs)
+        found = [find_run(store.lake, run, suite) for run in runs]
+        answers = (answer for run in found for answer in stored_answers(store, run, needs=()))
+        scorer = read_bare_scorer(bare, name=name, suite=found[0][0], answers=answers)
     keys = [find_run(store.lake, run, scorer.suite) for run in runs] or None
     report = rescore_answers(store, scorer, keys)
-    for line in _lines(report):
+    no_rule = "the file has no rule for the task"
+    if bare is not None:
+        no_rule = "the store has no reference for the task that suits the scorer"
+    for line in _lines(report, no_rule):
         note(line)
     note(f"scorer {scorer.name}@{scorer.version}: {_answers(report.n_new)} judged")
     parameters = {
@@ -144,7 +166,7 @@ def _print_as_of(
     print_rows(path, query, output, parameters(as_of.date(), runs))
 
 
-def _lines(report: RescoreReport) -> list[str]:
+def _lines(report: RescoreReport, no_rule: str) -> list[str]:
     counts = (
         (report.n_known, "judged before by this version"),
         (report.n_undecided, "without a verdict: see `reason` in rescored_verdicts"),
@@ -153,7 +175,7 @@ def _lines(report: RescoreReport) -> list[str]:
             report.n_unknown_prompt,
             "not judged: the prompt is not known; import the task set of the run",
         ),
-        (report.n_other_task, "not judged: the file has no rule for the task"),
+        (report.n_other_task, f"not judged: {no_rule}"),
     )
     return [f"{_answers(n)} {text}" for n, text in counts if n]
 

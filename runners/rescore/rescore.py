@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from runners.rescore.scorer import FileScorer
     from warehouse.app.store import Store
     from warehouse.core.types import RescoreRow
+    from warehouse.engine.scoring.custom.scorers import Rule
     from warehouse.engine.scoring.openclaw.verdicts import Verdict
     from warehouse.lake.batch import RunKey
 
@@ -126,12 +127,11 @@ def _wanted(
     answers: Iterable[_Answer], scorer: FileScorer, report: RescoreReport
 ) -> Iterator[_Answer]:
     for answer in answers:
-        task = scorer.rules.get(answer.task_id)
-        if task is None:
+        if answer.task_id not in scorer.task_ids:
             report.n_other_task += 1
         elif answer.prompt is None:
             report.n_unknown_prompt += 1
-        elif answer.prompt not in task.prompts:
+        elif (answer.task_id, answer.prompt) not in scorer.rules:
             report.n_other_prompt += 1
         elif answer.is_known:
             report.n_known += 1
@@ -144,7 +144,8 @@ def _rows(
     answers: Sequence[_Answer], scorer: FileScorer, report: RescoreReport
 ) -> list[RescoreRow]:
     now = datetime.now(UTC)
-    verdicts = [_verdict(answer, scorer) for answer in answers]
+    rules = [scorer.rules[answer.task_id, answer.prompt or ""] for answer in answers]
+    verdicts = [_verdict(answer, scorer, rule) for answer, rule in zip(answers, rules, strict=True)]
     report.n_undecided += sum(verdict.objective_pass is None for verdict in verdicts)
     # A user's function may quote anything.
     reasons = Mask(secrets_of_environment()).texts([utf8(v.violation or "") for v in verdicts])
@@ -163,16 +164,16 @@ def _rows(
             "result_id": answer.result_id,
             "scorer": scorer.name,
             "version": scorer.version,
-            "rule": json_text(scorer.rules[answer.task_id].rule),
+            "rule": json_text(rule),
             "passed": verdict.objective_pass,
             "reason": reason or None,
             "rescored_at": now,
         }
-        for answer, verdict, reason in zip(answers, verdicts, reasons, strict=True)
+        for answer, rule, verdict, reason in zip(answers, rules, verdicts, reasons, strict=True)
     ]
 
 
-def _verdict(answer: _Answer, scorer: FileScorer) -> Verdict:
+def _verdict(answer: _Answer, scorer: FileScorer, rule: Rule) -> Verdict:
     if answer.is_truncated:
         return undecided("only the beginning of the answer is stored")
-    return scorer.judge(answer.task_id, answer.text)
+    return scorer.judge(rule, answer.text)

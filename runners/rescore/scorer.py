@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runners.suites.base import PLACEHOLDER
-from runners.suites.custom.document import read_suite_file
+from runners.suites.custom.document import SuiteFile, read_suite_file
 from runners.suites.custom.functions import judge_by_function, load_function, source_hash
 from runners.suites.custom.tasks import rule_of, tasks_of
 from warehouse.core.errors import BadInput
@@ -17,11 +18,11 @@ from warehouse.engine.openclaw_prompts import SUITE
 from warehouse.engine.scoring.custom.scorers import score
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
+    from runners.judging.answers import StoredAnswer
     from runners.plan import Task
-    from runners.suites.custom.document import SuiteFile
     from warehouse.engine.scoring.custom.scorers import Rule
     from warehouse.engine.scoring.openclaw.verdicts import Verdict
 
@@ -50,19 +51,21 @@ class FileScorer:
         name: its name.
         version: hash of its rules, and of the files of a user's functions.
         suite: suite of the answers.
-        rules: by ID of the task; tasks that nothing judges are left out.
+        rules: by ID and prompt of the task, with and without a template; tasks that nothing
+            judges are left out.
+        task_ids: the IDs of their tasks.
         folder: folder of the file, where a user's modules are.
     """
 
     name: str
     version: str
     suite: str
-    rules: Mapping[str, TaskRule]
+    rules: Mapping[tuple[str, str], Rule]
+    task_ids: frozenset[str]
     folder: Path
 
-    def judge(self, task_id: str, answer: str) -> Verdict:
-        """Judge an answer to a task that has a rule."""
-        rule = self.rules[task_id].rule
+    def judge(self, rule: Rule, answer: str) -> Verdict:
+        """Judge an answer by one of the rules."""
         if rule["type"] == "function":
             function = load_function(str(rule["function"]), self.folder)
             return judge_by_function(function, answer, rule)
@@ -92,19 +95,73 @@ def read_scorer(
     }
     if not rules:
         raise BadInput(f"{path}: no task has a scorer, a validator or a reference")
+    return FileScorer(
+        name=_scorer_name(path, name),
+        version=_version(rules, path.parent),
+        suite=_suite(file, suite, suites),
+        rules={(key, text): one.rule for key, one in rules.items() for text in one.prompts},
+        task_ids=frozenset(rules),
+        folder=path.parent,
+    )
+
+
+def read_bare_scorer(
+    path: Path, *, name: str | None, suite: str, answers: Iterable[StoredAnswer]
+) -> FileScorer:
+    """Read a file that has a scorer and no tasks: they, and their references, are the store's.
+
+    Its version does not depend on the tasks. A task whose references do not suit the scorer, as
+    text does not suit `number`, has no rule.
+
+    Args:
+        path: the file.
+        name: name of the scorer; by default, that of the file.
+        suite: suite of the answers.
+        answers: the answers that are to be judged.
+
+    Raises:
+        BadInput: the file has mistakes, or a model would have to judge.
+    """
+    file = read_suite_file(path)
+    file.check_keys("", file.content, ("scorer",))
+    if "scorer" not in file.content or {"tasks", "prompts"} & {*file.content}:
+        file.report("", "must have a `scorer`, and no tasks: theirs are in the store")
+        file.raise_problems()
+
+    def rule(item: dict[str, object]) -> Rule | None:
+        content = {"scorer": file.content["scorer"], "tasks": [{"id": "stored", **item}]}
+        (task,) = tasks_of(SuiteFile(path, content, file.lines))
+        return _rule(file, task)
+
+    rule({"prompt": "?"})  # raises if the scorer itself has mistakes
+    rules: dict[tuple[str, str], Rule] = {}
+    for answer in answers:
+        given = {"references": [*answer.references]} if answer.references else {}
+        with suppress(BadInput):
+            if (found := rule({"prompt": answer.prompt, **given})) is not None:
+                rules[answer.task_id, answer.prompt] = found
+    kind = next(iter(rules.values()), {})
+    function = load_function(str(kind["function"]), path.parent) if "function" in kind else None
+    source = None if function is None else source_hash(function)
+    version = content_hash("bare scorer", file.content["scorer"], source)[:_VERSION_DIGITS]
+    return FileScorer(
+        name=_scorer_name(path, name),
+        version=version,
+        suite=suite,
+        rules=rules,
+        task_ids=frozenset(task_id for task_id, _ in rules),
+        folder=path.parent,
+    )
+
+
+def _scorer_name(path: Path, name: str | None) -> str:
     chosen = path.stem if name is None else name
     if not _NAME.fullmatch(chosen):
         raise BadInput(
             f"{chosen!r} cannot be the name of a scorer: choose another with --name, of up to 100 "
             "letters, digits, spaces and _ - . /"
         )
-    return FileScorer(
-        name=chosen,
-        version=_version(rules, path.parent),
-        suite=_suite(file, suite, suites),
-        rules=rules,
-        folder=path.parent,
-    )
+    return chosen
 
 
 def _rule(file: SuiteFile, task: Task) -> Rule | None:

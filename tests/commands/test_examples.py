@@ -70,6 +70,7 @@ def tours(tmp_path_factory):
     (folder / "benchmark_logs" / BROKEN_SAMPLE).unlink()
     (folder / "report.sql").write_text("FROM leaderboard")
     (folder / "rules.yaml").write_text(RULES)
+    (folder / "lenient.yaml").write_text("scorer: {type: exact, ignore_case: true}\n")
     store = new_store(folder / "store")
     import_into(store, *(folder / name for name in ("benchmark_logs", "runs", "benchmark")))
     store.sync()

@@ -5,6 +5,7 @@ import socket
 
 import pytest
 from support import (
+    EXAMPLES,
     REFERENCE,
     ROOT,
     command,
@@ -272,3 +273,69 @@ def test_shipped_prompts_can_be_read(space, name):
     ended = command(space.path, "rescore", ROOT / "tasks" / name, "--suite", "capitals")
     assert ended.code == 0, ended.err
     assert "6 answers not judged: the file has no rule for the task" in ended.err
+
+
+@pytest.fixture
+def imported(tmp_path, monkeypatch, store):
+    """Return a store of imported answers and tasks, and one of its runs."""
+    monkeypatch.chdir(tmp_path)
+    import_into(store, EXAMPLES, ROOT / "tasks")
+    query = "SELECT run_id FROM results WHERE suite = 'palindrome' AND success ORDER BY ALL LIMIT 1"
+    return store, store.sql(query).fetchall()[0][0]
+
+
+def bare(tmp_path, **content):
+    path = tmp_path / "bare.yaml"
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_imported_answers_are_judged_by_the_references_of_their_tasks(imported, tmp_path):
+    store, run_id = imported
+    options = ("--suite", "palindrome", "--format", "json")
+    (tmp_path / "bare_functions.py").write_text(
+        "def has(answer, references, _):\n"
+        "    return any(each.lower() in answer.lower() for each in references)\n"
+    )
+    scorer = bare(tmp_path, scorer={"type": "function", "function": "bare_functions:has"})
+    ended = command(store.path, "rescore", run_id, "--scorer", scorer, *options)
+    assert ended.code == 0, ended.err
+    # A function also judges answers to tasks without a reference.
+    found = store.sql(
+        "SELECT rescored, "
+        "coalesce(contains(lower(coalesce(raw_output, answer)), lower(reference)), false) "
+        "FROM rescored_verdicts JOIN results USING (suite, run_id, result_id) "
+        "LEFT JOIN (SELECT DISTINCT suite, prompt, reference FROM tasks) AS tasks "
+        "ON results.suite = tasks.suite AND results.prompt = tasks.prompt"
+    ).fetchall()
+    assert {verdict for verdict, _ in found} == {True, False}
+    assert all(verdict == expected for verdict, expected in found)
+    assert sum(row["n_rescored"] for row in json.loads(ended.out)) == len(found)
+    again = command(store.path, "rescore", run_id, "--scorer", scorer, *options)
+    assert "scorer bare@" in again.err
+    assert ": 0 answers judged" in again.err
+
+
+def test_references_that_do_not_suit_a_bare_scorer_are_counted(imported, tmp_path):
+    store, run_id = imported
+    scorer = bare(tmp_path, scorer={"type": "number"})
+    ended = command(store.path, "rescore", run_id, "--scorer", scorer, "--suite", "palindrome")
+    assert ended.code == 0, ended.err
+    assert "the store has no reference for the task that suits the scorer" in ended.err
+    assert store.sql("FROM rescored_verdicts").fetchall() == []
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ({"scorer": {"type": "exat"}}, "bare.yaml:1: scorer.type: unknown scorer 'exat'"),
+        ({"tasks": []}, "must have a `scorer`, and no tasks"),
+        ({"scorer": "exact", "tasks": [{"prompt": "?"}]}, "must have a `scorer`, and no tasks"),
+        ({"scorer": {"type": "judge", "model": "m", "prompt": "{answer}"}}, "judged by a model"),
+    ],
+)
+def test_mistakes_in_a_bare_scorer(space, tmp_path, content, problem):
+    scorer = bare(tmp_path, **content)
+    ended = command(space.path, "rescore", "one", "--scorer", scorer)
+    assert ended.code == 2
+    assert problem in ended.err
