@@ -21,6 +21,7 @@ TRIALS = "trials/index.html"
 POSTERS = "posters/index.html"
 OPENCLAW = "openclaw.html"
 PALINDROME = "palindrome.html"
+JUDGES = "judges.html"
 AUDIT = "audit.html"
 
 _LONGEST = 60  # characters of the readable part
@@ -36,9 +37,16 @@ def suite_page(suite: str) -> str:
     return f"suites/{slug(suite)}.html"
 
 
-def chart_file(suite: str, chart: str, *, is_narrow: bool = False) -> str:
-    """Return the path of the picture of a suite's chart; a narrow one is for phones."""
-    return f"suites/{slug(suite)}/{chart}{'-narrow' if is_narrow else ''}.svg"
+def chart_files(suite: str, chart: str) -> tuple[str, str]:
+    """Return the paths of the pictures of a suite's chart: for wide pages and for phones."""
+    start = f"suites/{slug(suite)}/{chart}"
+    return f"{start}.svg", f"{start}-narrow.svg"
+
+
+def judges_files(suite: str) -> tuple[str, str]:
+    """Return the paths of the pictures of a suite's judges: for wide pages and for phones."""
+    start = f"judges/{slug(suite)}"
+    return f"{start}.svg", f"{start}-narrow.svg"
 
 
 def list_page(first: str, number: int) -> str:
@@ -122,6 +130,7 @@ def _readable(part: str) -> str:
 # For templates: `link(model_page(row.model))`.
 PAGES = {
     "anchor": slug,
+    "JUDGES": JUDGES,
     "list_page": list_page,
     "suite_page": suite_page,
     "model_page": model_page,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from exports.site.pages import (
     audit,
     compare,
+    judges,
     model,
     openclaw,
     overview,
@@ -31,5 +32,6 @@ PAGE_TYPES = (
     posters.PAGE_TYPE,
     openclaw.PAGE_TYPE,
     palindrome.PAGE_TYPE,
+    judges.PAGE_TYPE,
     audit.PAGE_TYPE,
 )

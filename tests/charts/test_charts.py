@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from rendering import HOSTILE, UNSEEN
-from support import ROOT, child, command, new_store
+from support import ROOT, add_rows, child, command, new_store
 
 from warehouse.analysis.charts.panels import panels_of
 from warehouse.analysis.charts.registry import CHARTS, draw_chart
@@ -25,6 +25,22 @@ LONG = "epäjärjestelmällistyttämättömyydellänsäkäänköhän/lentokonesu
 ANY_NAME = "ชื่อแบบจำลองภาษาที่ยาวมากมากมากสำหรับการทดสอบ"
 NAME_LIST = (HOSTILE, ANY_NAME, f"{LONG}7b", f"{LONG}9b", "none", "all")
 SUITE = {"suite": None, "task_set": None, "metric": None}
+
+
+JUDGED = {"suite": "capitals", "run_id": "judged", "generation": "root"}
+
+
+def ratings():
+    """Yield ratings of 12 answers by people, and by a judge of each name, some like them."""
+    for rater in ("people", *NAME_LIST):
+        for task in range(12):
+            is_good = task % 2 == 0 or (rater != "people" and task < len(rater) % 9)
+            yield {
+                **JUDGED, "task_set": "core", "task_id": f"t{task}", "model": "m", "seq": 1,
+                "content_id": f"{rater}/{task}", "criterion": "overall", "status": "ok",
+                "rater": rater, "rater_kind": "human" if rater == "people" else "judge",
+                "value": float(is_good), "scale_low": 0.0, "scale_high": 1.0,
+            }  # fmt: skip
 
 
 def log(store, models, n_tasks, suite="capitals"):
@@ -48,6 +64,8 @@ def logged(tmp_path_factory):
     """Return a store of six models with all kinds of names, and its results."""
     store = new_store(tmp_path_factory.mktemp("charts") / "store")
     rows = log(store, NAME_LIST, 12)
+    add_rows(store.lake, runs=[{**JUDGED, "content_id": "run"}], ratings=list(ratings()))
+    store.sync()
     with store.reading():  # to open it takes longer than most queries
         yield store, rows
 
@@ -126,6 +144,25 @@ def test_names_in_other_scripts_have_room(tmp_path):
     assert latin == 0
     assert thai > 30 * 10 / 30 * 1.2
     assert chinese > 12 * 108 / 30 * 1.2
+
+
+def test_judges_have_their_kappa_with_people_best_first(logged):
+    store, _ = logged
+    shown = rows_of(store, "judges")
+    kappas = store.sql("SELECT judge, quadratic_kappa FROM judge_agreement WHERE other = 'people'")
+    assert {row["model"]: row["value"] for row in shown} == dict(kappas.fetchall())
+    assert len({row["value"] for row in shown}) > 2
+    assert all(a["value"] >= b["value"] for a, b in pairwise(shown))
+    values = draw_chart(store, "judges").chart.to_dict()["datasets"].values()
+    assert ({"value": 0}, {"value": 1}) in values
+
+
+def test_one_judge_alone_has_no_picture(store):
+    rows = [row for row in ratings() if row["rater"] in {"people", "all"}]
+    add_rows(store.lake, runs=[{**JUDGED, "content_id": "run"}], ratings=rows)
+    store.sync()
+    with pytest.raises(BadInput, match="nothing that the chart 'judges' shows"):
+        draw_chart(store, "judges")
 
 
 def test_latencies_are_those_of_the_calls(logged):
@@ -285,7 +322,7 @@ def test_a_picture_is_safe_described_and_shrinks(svg):
                      "linearGradient", "stop"}  # fmt: skip
     title, description, *_ = root
     assert title.text
-    assert "passed" in description.text or "median" in description.text
+    assert any(word in description.text for word in ("passed", "median", "kappa"))
     assert (root.get("role"), root.get("aria-labelledby")) == ("img", title.get("id"))
     assert root.get("viewBox").endswith(f"{root.get('width')} {root.get('height')}")
     assert int(root.get("width")) <= 700

@@ -9,6 +9,7 @@ import helm_cases
 import pytest
 from support import import_into, new_store
 
+from exports.site import pictures
 from exports.site.boards import boards
 from exports.site.folder import MANIFEST
 from exports.site.pages import audit, run, suite
@@ -151,7 +152,7 @@ def test_the_table_behind_a_chart_has_rates_in_per_cent():
     chart = alt.Chart(alt.Data(values=[{"n": 1}])).mark_point()
     rows = [{"is_rate": False, "value": 0.5, "n": 2}, {"is_rate": True, "value": 1 / 3, "n": 1}]
     drawing = drawing_of(chart, columns=("value", "n"), rows=rows)
-    tables = list(suite._figures(drawing))
+    tables = list(pictures._figures(drawing))
     assert [each.rows for each in tables] == [
         [[("33.3 %", None), ("1", None)]],
         [[("0.5", None), ("2", None)]],

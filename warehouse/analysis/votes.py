@@ -93,6 +93,11 @@ class VoteSource:
         return "rater" if self.n_tasks < MIN_CLUSTERS <= self.n_raters else "task"
 
 
+def vote_sources(connection: duckdb.DuckDBPyConnection) -> list[VoteSource]:
+    """Return the votes of a store that can be ranked, by suite, criterion and rater."""
+    return [VoteSource(*row) for row in connection.execute(_SOURCES).fetchall()]
+
+
 def choose_votes(
     connection: duckdb.DuckDBPyConnection,
     suite: str | None,
@@ -104,7 +109,7 @@ def choose_votes(
     Raises:
         BadInput: there are no such votes, or several kinds of them; the message names them.
     """
-    sources = [VoteSource(*row) for row in connection.execute(_SOURCES).fetchall()]
+    sources = vote_sources(connection)
     if not sources:
         raise BadInput("the store has no votes between two models; docs/judges.md says what has")
     for name, value in (("suite", suite), ("criterion", criterion), ("rater", rater)):

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from altair.utils.schemapi import debug_mode
-
-from exports.site.addresses import chart_file, model_page, run_page, suite_page
+from exports.site.addresses import chart_files, model_page, run_page, suite_page
 from exports.site.boards import boards
-from exports.site.page import Contents, Page
+from exports.site.labels import labelled_suites
+from exports.site.page import Contents
+from exports.site.pictures import drawings, shown_chart
 from exports.site.site import PageType
 from exports.site.tables import table
-from warehouse.analysis.charts.chart import SHARES
 from warehouse.analysis.charts.panels import panels_of
-from warehouse.analysis.charts.registry import CHARTS, draw_panels
-from warehouse.analysis.charts.svg import as_svg
-from warehouse.analysis.charts.theme import WIDE, WIDTH
+from warehouse.analysis.charts.registry import CHARTS
 from warehouse.app.commands.history_chart import outage_pieces
-from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from exports.site.boards import Board
-    from exports.site.page import Addresses
+    from exports.site.page import Addresses, Page
     from exports.site.site import Site
     from exports.site.tables import Address, Table
     from warehouse.analysis.charts.chart import Chart, Drawing, Panel
@@ -50,37 +46,13 @@ _REPORTED_COLUMNS = (
     "task_set", "metric", "scorer", "filter", "reducer", "model", "settings", "reported",
     "n_reported", "run_date", "run_id",
 )  # fmt: skip
-_IN_THE_TABLES = {"leaderboard"}
+_ELSEWHERE = {"leaderboard", "judges"}  # tables, and a page of their own
 _LINKS: dict[str, Address] = {
     "model": lambda row: model_page(row["model"]),
     "run_id": lambda row: run_page(row["suite"], row["run_id"]),
 }
 _MODELS = 100
 _OTHERS = 500
-_FIGURES = 100  # rows of the table behind a chart
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Chart:
-    """A chart as the page shows it.
-
-    Attributes:
-        title: its title.
-        purpose: what it answers.
-        path: path of its picture.
-        narrow: path of its picture for phones.
-        words: what the picture shows.
-        notes: what the picture leaves out, and why.
-        figures: the tables behind it: that of pass rates, and that of other figures.
-    """
-
-    title: str
-    purpose: str
-    path: str
-    narrow: str
-    words: str
-    notes: list[str]
-    figures: list[Table]
 
 
 def _addresses(site: Site) -> Addresses:
@@ -96,6 +68,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
         outages = site.rows(_OUTAGES, {"suite": suite})
         values = {
             "row": row,
+            "has_labels": suite in site.once(labelled_suites),
             "outages": [(each, outage_pieces(each)) for each in outages],
             "boards": [board for board in of_suite if board.is_main],
             "limit": _MODELS,
@@ -111,9 +84,12 @@ def _render(site: Site, contents: Contents) -> Iterator[Page]:
     values = dict(contents.values)
     charts = []
     for chart, panels in cast("list[_Panels]", values.pop("panels")):
-        if (drawn := _drawn(chart, panels, contents.title)) is not None:
-            charts.append(_chart(chart, *drawn))
-            yield from drawn[1]
+        drawn = drawings(chart, panels)
+        if drawn is None or (chart.name == "history" and not _has_several_runs(drawn[0])):
+            continue
+        shown, pictures = shown_chart(chart, drawn, chart_files(contents.title, chart.name))
+        charts.append(shown)
+        yield from pictures
     yield site.page(replace(contents, values={**values, "charts": charts}))
 
 
@@ -141,51 +117,11 @@ def _reported_rows(site: Site) -> list[Row]:
     return site.rows(_REPORTED)
 
 
-def _chart(chart: Chart, drawing: Drawing, pictures: Sequence[Page]) -> _Chart:
-    return _Chart(
-        title=drawing.title,
-        purpose=chart.purpose,
-        path=pictures[0].path,
-        narrow=pictures[1].path,
-        words="; ".join(drawing.words),
-        notes=drawing.notes,
-        figures=list(_figures(drawing)),
-    )
-
-
-def _figures(drawing: Drawing) -> Iterator[Table]:
-    """Yield the tables behind a chart: pass rates, in per cent as it is drawn, other figures."""
-    for shares in (SHARES, ()):
-        rows = [row for row in drawing.rows if row["is_rate"] is bool(shares)]
-        if rows:
-            yield table(rows, drawing.columns, shares=shares, limit=_FIGURES)
-
-
 def _panels(site: Site, suite: str) -> Iterator[_Panels]:
     for chart in CHARTS:
-        if chart.name not in _IN_THE_TABLES:
+        if chart.name not in _ELSEWHERE:
             wanted = {**dict.fromkeys(chart.takes), "suite": suite}
             yield chart, panels_of(site.connection, chart, wanted)
-
-
-def _drawn(chart: Chart, panels: Sequence[Panel], suite: str) -> tuple[Drawing, list[Page]] | None:
-    """Return a chart and its pictures, wide and for phones; None if it has nothing to show."""
-    try:
-        # Altair checks its own specifications: most of the time of a chart, and never wrong.
-        with debug_mode(arg=False):
-            wide, narrow = (draw_panels(chart, panels, width=width) for width in (WIDE, WIDTH))
-            if chart.name == "history" and not _has_several_runs(wide):
-                return None
-            pictures = [
-                Page(
-                    path=chart_file(suite, chart.name, is_narrow=each is narrow),
-                    data=as_svg(each).encode(),
-                )
-                for each in (wide, narrow)
-            ]
-    except BadInput:  # nothing to draw: no costs, no dates, a single model
-        return None
-    return wide, pictures
 
 
 def _has_several_runs(drawing: Drawing) -> bool:

@@ -11,6 +11,7 @@ from warehouse.analysis.charts.kinds import (
     difficulty,
     heatmap,
     history,
+    judges,
     latency,
     leaderboard,
 )
@@ -32,6 +33,7 @@ CHARTS = (
     latency.CHART,
     difficulty.CHART,
     heatmap.CHART,
+    judges.CHART,
 )
 _MAX_PANELS = 12
 

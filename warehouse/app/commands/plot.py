@@ -9,7 +9,7 @@ import click
 from warehouse.app.console.cli import check_suite, note, open_store
 from warehouse.app.console.completion import complete_suite
 
-_NAMES = ("leaderboard", "history", "costs", "latency", "difficulty", "heatmap")
+_NAMES = ("leaderboard", "history", "costs", "latency", "difficulty", "heatmap", "judges")
 _FORMATS = (".svg", ".png", ".html")
 
 
@@ -37,9 +37,9 @@ def plot(
 ) -> None:
     """Draw the chart NAME, with a panel for each task set.
 
-    NAME is leaderboard, history, costs, latency, difficulty or heatmap; docs/charts.md shows and
-    explains them. SVG and HTML follow the reader's light or dark theme; a PNG is light. Notes say
-    what a chart leaves out.
+    NAME is leaderboard, history, costs, latency, difficulty, heatmap or judges; docs/charts.md
+    shows and explains them. SVG and HTML follow the reader's light or dark theme; a PNG is light.
+    Notes say what a chart leaves out.
 
     \b
       evalstore plot leaderboard --to leaderboard.svg
