@@ -23,18 +23,38 @@ _JUDGES = """
 SELECT
     coalesce(result_suite, suite) AS suite, 'rating' AS kind, criterion,
     rater_name(rater, rater_kind, rater_config) AS judge,
-    count(*) AS n_items, count(*) FILTER (status <> 'ok') AS n_unread
+    count(*) AS n_items, count(*) FILTER (status <> 'ok') AS n_unread,
+    if(count(coalesce(result_id, model)) = 0, 'tasks', 'answers') AS what
 FROM ratings
 WHERE rater_kind NOT IN ('human', 'gold') AND is_current
 GROUP BY ALL
 UNION ALL
 SELECT
     suite, 'preference' AS kind, criterion, rater_name(rater, rater_kind, rater_config) AS judge,
-    count(*) AS n_items, count(*) FILTER (outcome IS NULL) AS n_unread
+    count(*) AS n_items, count(*) FILTER (outcome IS NULL) AS n_unread, 'pairs' AS what
 FROM preference_verdicts
 WHERE rater_kind NOT IN ('human', 'gold')
 GROUP BY ALL
 ORDER BY suite, kind, criterion, judge
+"""
+# Items that several people labelled: whether all of them say the same.
+_PEOPLE = """
+WITH items AS (
+    SELECT
+        coalesce(result_suite, suite) AS suite, criterion, answer, turn,
+        count(DISTINCT coalesce(label, CAST(value AS VARCHAR))) AS n_labels
+    FROM ratings
+    WHERE rater_kind = 'human' AND is_current AND status = 'ok'
+    GROUP BY ALL
+    HAVING count(*) > 1
+)
+
+SELECT
+    suite, 'rating' AS kind, criterion, count(*) AS n_items,
+    count(*) FILTER (n_labels = 1) AS n_same,
+    wilson_low(n_same, n_items) AS low, wilson_high(n_same, n_items) AS high
+FROM items
+GROUP BY ALL
 """
 _AGREEMENT = "FROM judge_agreement WHERE other_kind <> 'judge'"
 # A judge with several configurations is one; a test of each would count the same votes twice.
@@ -63,7 +83,8 @@ class Judge:
         kind: `rating` or `preference`.
         criterion: what it was asked for.
         name: its name; "with reference" where it was shown a reference answer.
-        n_items: answers or pairs that it judged.
+        what: what it judged: answers, pairs of them, or tasks, where no model answered.
+        n_items: how many of these.
         n_unread: those of them of which no reply could be read.
         agreements: rows of `judge_agreement`, with people and with gold.
         bias: row of `position_bias`; None for ratings, and where no order is recorded.
@@ -75,6 +96,7 @@ class Judge:
     kind: str
     criterion: str
     name: str
+    what: str
     n_items: int
     n_unread: int
     agreements: Sequence[Row]
@@ -101,6 +123,7 @@ def judges(connection: duckdb.DuckDBPyConnection, suite: str | None = None) -> l
             kind=row["kind"],
             criterion=row["criterion"],
             name=row["judge"],
+            what=row["what"],
             n_items=row["n_items"],
             n_unread=row["n_unread"],
             agreements=agreements.get(_key(row), ()),
@@ -111,6 +134,21 @@ def judges(connection: duckdb.DuckDBPyConnection, suite: str | None = None) -> l
         for row in rows_by_name(connection.execute(_JUDGES))
         if suite in {None, row["suite"]}
     ]
+
+
+def people(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str, str], str]:
+    """Return how far people agree with each other, by suite, kind and criterion.
+
+    Only ratings: votes of people on the same pair are in either order.
+    """
+    return {
+        (row["suite"], row["kind"], row["criterion"]): (
+            f"Of {row['n_items']:,} that several people labelled, all gave the same label to "
+            f"{percent(row['n_same'] / row['n_items'])} (95 % interval {percent(row['low'])} to "
+            f"{percent(row['high'])})."
+        )
+        for row in rows_by_name(connection.execute(_PEOPLE))
+    }
 
 
 def _key(row: Row) -> tuple[object, ...]:
@@ -133,7 +171,7 @@ def _adjusted(biases: Iterable[Row]) -> tuple[dict[object, float | None], dict[o
 
 def sentences(judge: Judge) -> Iterator[str]:
     """Yield what the data show of a judge."""
-    what = "pairs" if judge.kind == "preference" else "answers"
+    what = judge.what
     unread = f"; no reply could be read of {judge.n_unread:,}" if judge.n_unread else ""
     yield f"It judged {judge.n_items:,} {what}{unread}."
     for row in judge.agreements:
@@ -146,13 +184,13 @@ def sentences(judge: Judge) -> Iterator[str]:
 
 def _agreement_sentences(row: Row, what: str) -> Iterator[str]:
     rate = f"{percent(row['agreement_rate'])}{_interval(row, 'agreement_rate', percent)}"
-    yield (
-        f"It agrees with {row['other']} on {rate} of the {row['n_items']:,} {what} that both "
-        "judged."
-    )
+    # Of 0 to 100, two raters rarely give the same number, however near they are.
+    is_number = row["linear_kappa"] is not None and row["sensitivity"] is row["specificity"] is None
+    same = "gives the same number as" if is_number else "agrees with"
+    yield (f"It {same} {row['other']} on {rate} of the {row['n_items']:,} {what} that both judged.")
     name = "quadratic_kappa" if row["linear_kappa"] is not None else "kappa"
     if row[name] is None:
-        yield "Kappa is not defined: one of them gave all the same label."
+        yield "Kappa is not defined: one gave all the same label, or both more than 101."
     else:
         weights = " with quadratic weights" if name == "quadratic_kappa" else ""
         interval = _interval(row, name, _hundredths) or " (too few tasks for an interval)"

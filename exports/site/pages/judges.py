@@ -14,7 +14,7 @@ from exports.site.site import PageType, only
 from exports.site.tables import table
 from warehouse.analysis.charts.kinds.judges import CHART
 from warehouse.analysis.charts.panels import panels_of
-from warehouse.analysis.judges import judges, sentences
+from warehouse.analysis.judges import judges, people, sentences
 from warehouse.analysis.votes import COLUMNS, rank_by_votes, vote_sources
 from warehouse.core.errors import BadInput
 
@@ -55,9 +55,10 @@ _RANK_HEADINGS = {"n_votes": "votes", "n_wins": "wins", "n_ties": "ties", "log_s
 
 
 class _Criterion(NamedTuple):
-    """The judges of a suite by one criterion: their figures, and what is said of each."""
+    """A criterion of a suite: how far people agree, and figures and words on its judges."""
 
     title: str
+    people: str
     figures: Table
     said: list[tuple[Judge, str]]
 
@@ -110,11 +111,16 @@ def _load(site: Site, _: Addresses) -> Iterator[Contents]:
 
 def _suite(site: Site, labels: Row, members: list[Judge], sources: list[VoteSource]) -> _Suite:
     shown = members[:_JUDGES]
+    people_said = site.once(_people)
     by_criterion = groupby(shown, key=lambda each: (each.kind, each.criterion))
     return _Suite(
         labels=labels,
         criteria=[
-            _criterion(f"{kind}s, {criterion}", list(group))
+            _criterion(
+                f"{kind}s, {criterion}",
+                people_said.get((labels["suite"], kind, criterion), ""),
+                list(group),
+            )
             for (kind, criterion), group in by_criterion
         ],
         n_left_out=len(members) - len(shown),
@@ -123,10 +129,15 @@ def _suite(site: Site, labels: Row, members: list[Judge], sources: list[VoteSour
     )
 
 
-def _criterion(title: str, members: list[Judge]) -> _Criterion:
+def _people(site: Site) -> dict[tuple[str, str, str], str]:
+    return people(site.connection)
+
+
+def _criterion(title: str, people_said: str, members: list[Judge]) -> _Criterion:
     rows = [row for judge in members for row in judge.agreements]
     said = [(judge, " ".join(sentences(judge))) for judge in members]
-    return _Criterion(title, table(rows, _COLUMNS, headings=_HEADINGS, shares=_SHARES), said)
+    figures = table(rows, _COLUMNS, headings=_HEADINGS, shares=_SHARES)
+    return _Criterion(title, people_said, figures, said)
 
 
 def _ranks(site: Site, source: VoteSource) -> _Ranks:

@@ -1,9 +1,11 @@
 -- What raters said of each answer by each criterion: people, judges, reward models, settled labels. What
--- judges of suites record (`judgements`) are ratings, too, and so are the scores of scorers that ask a model.
+-- judges of suites record (`judgements`) are ratings, too, and so are the scores of scorers that ask a model,
+-- and what records of posters say.
 -- grain: rating
 -- inherits: lake.ratings, results
 -- first: run_id, model, task_id, rater, criterion, value, label, status
--- model: the model or system that gave the answer; NULL if not recorded
+-- run_id: run of the rating; NULL for the record of a poster, which belongs to no run
+-- model: the model or system that gave the answer; NULL if not recorded, and if the task itself was rated
 -- result_suite: suite of the rated result; NULL without a result
 -- result_run_id: run of the rated result; NULL without a result
 -- value: the rating as a number, 1 or 0 for a judge's verdict; NULL for a label, or without one
@@ -64,6 +66,14 @@ given AS (
         file_sha256,
         batch
     FROM lake.ratings
+    UNION ALL BY NAME
+    SELECT
+        * EXCLUDE (content_id),
+        suite AS result_suite,
+        run_id AS result_run_id,
+        coalesce(result_id, concat_ws('/', suite, task_set, task_id)) AS answer,
+        content_id AS rating_id
+    FROM scores.poster_ratings
     UNION ALL BY NAME
     SELECT
         judgements.suite,

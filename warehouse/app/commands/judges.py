@@ -49,15 +49,19 @@ def judges(store: Path, suite: str | None, output: TableOptions) -> None:
         return
     # Imported here: the help must not wait for DuckDB.
     from warehouse.analysis.judges import judges as find_judges
-    from warehouse.analysis.judges import sentences
+    from warehouse.analysis.judges import people, sentences
 
     with open_store(store).reading() as connection:
         found = find_judges(connection, suite)
+        people_said = people(connection)
     if not found:
         note("no judge has rated anything here; docs/judges.md says which logs have judges")
     by_criterion = groupby(found, key=lambda each: (each.suite, each.kind, each.criterion))
     for (of_suite, kind, criterion), members in by_criterion:
         say(f"{of_suite}: {kind}s, {criterion}\n")
+        if agreement := people_said.get((of_suite, kind, criterion)):
+            say("people")
+            say_wrapped(f"{agreement}\n")
         for judge in members:
             say(judge.name)
             say_wrapped(" ".join(sentences(judge)))

@@ -71,4 +71,4 @@ def derive(
         if touched_runs is not None or rescored or is_changed:
             update_boards(connection, boards, touched_runs, rescored=rescored)
         # Runs of ratings alone have no facts.
-        update_judge_agreement(connection, everything=False)
+        update_judge_agreement(connection, rescored=rescored)

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
 
     import duckdb
@@ -28,6 +28,7 @@ SELECT true FROM (
     UNION ALL (SELECT suite FROM lake.preferences LIMIT 1)
     UNION ALL (SELECT suite FROM lake.judgements LIMIT 1)
     UNION ALL (SELECT suite FROM scores.judge_scorers LIMIT 1)
+    UNION ALL (SELECT suite FROM lake.annotations LIMIT 1)
     UNION ALL (SELECT suite FROM scores.judge_agreement LIMIT 1)
 ) LIMIT 1
 """
@@ -37,6 +38,8 @@ CREATE OR REPLACE TEMP TABLE rated_suites AS
     SELECT suite FROM changed_runs
     UNION
     SELECT suite FROM rated_by_changed
+    UNION
+    SELECT unnest($rescored)
 """
 # More tasks are joined: their tables would not fit into memory, and change an interval by 2 %.
 _MOST_UNITS = 1000
@@ -132,19 +135,25 @@ def create_judge_agreement(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"CREATE OR REPLACE TABLE {TABLE} ({columns})")
 
 
-def update_judge_agreement(connection: duckdb.DuckDBPyConnection, *, everything: bool) -> None:
+def update_judge_agreement(
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    everything: bool = False,
+    rescored: Collection[str] = (),
+) -> None:
     """Compute the rows, in the caller's transaction; nothing where nobody rates.
 
     Args:
         connection: the warehouse.
         everything: whether to compute all rows; otherwise those of the suites that the runs in the
             temporary table `changed_runs` concern.
+        rescored: more such suites: those whose scores or records may have changed without a run.
     """
     if not connection.execute(_HAS_RATINGS).fetchall():
         return
     restriction = ""
     if not everything:
-        connection.execute(_CONCERNED)
+        connection.execute(_CONCERNED, {"rescored": sorted(rescored)})
         restriction = "AND suite IN (FROM rated_suites)"
     connection.execute(f"DELETE FROM {TABLE} WHERE true {restriction}")
     connection.execute(_PAIRS.format(restriction=restriction))
