@@ -6,6 +6,7 @@ import pytest
 from poster_cases import SAMPLES, rows, run
 
 from warehouse.app.store import Store
+from warehouse.engine.scoring.posters.batches import score_batch
 
 READER, JUDGE = "example/reader-large", "example/judge"
 AGREEMENT = """
@@ -103,3 +104,30 @@ def test_gold_counts_as_soon_as_it_is_promoted(tmp_path):
     assert [row["n_items"] for row in after] == [3]  # of one poster, by three models
     run(store, "sync", "--rebuild")
     assert agreement(store, JUDGE, "gold", "overall") == after
+
+
+def test_figures_by_silver_stand_next_to_those_by_gold(gold, silver):
+    folder = SAMPLES / "benchmark"
+    predictions = next((folder / "runs").iterdir()) / "predictions"
+    scores = {}
+    for task in records(folder / "annotations" / "ben"):
+        record = (folder / "ground_truth" / f"{task}.json").read_text("utf-8")
+        for model in predictions.iterdir():
+            path = model / f"{task}.json"
+            prediction = path.read_text("utf-8") if path.exists() else None
+            score = score_batch([record], [prediction])[0]
+            scores.setdefault(model.name, []).append(score["app_quality"])
+    query = "FROM poster_silver_check WHERE metric = 'app_quality'"
+    found = {row["model"]: row for row in rows(Store(gold), query)}
+    assert {name: row["silver_mean"] for name, row in found.items()} == pytest.approx(
+        {name: sum(values) / len(values) for name, values in scores.items()}
+    )
+    reports = rows(Store(gold), "SELECT model, app_quality_score FROM poster_report")
+    assert {row["model"]: row["app_quality_score"] for row in reports} == pytest.approx(
+        {name: row["reported"] for name, row in found.items()}, abs=0.005
+    )
+    for row in found.values():
+        assert (row["n_posters"], row["n_scored"]) == (4, 5)
+        assert row["difference"] == pytest.approx(row["gold_mean"] - row["silver_mean"])
+        assert row["basis"] == "labelled answers only"
+    assert rows(Store(silver), query) == []

@@ -42,6 +42,20 @@ _REPORT_HEADINGS = {
     "prediction_cost_usd": "cost of the predictions, US$",
     "run_id": "run",
 }
+_SILVER = "FROM poster_silver_check ORDER BY run_id DESC, metric DESC, model"
+_SILVER_COLUMNS = (
+    "model", "metric", "n_posters", "silver_mean", "gold_mean", "difference", "difference_low",
+    "difference_high", "reported", "n_scored", "run_id",
+)  # fmt: skip
+_SILVER_HEADINGS = {
+    "n_posters": "posters with both",
+    "silver_mean": "by silver",
+    "gold_mean": "by gold",
+    "difference": "gold less silver",
+    "reported": "as reported, of all posters",
+    "n_scored": "all posters",
+    "run_id": "run",
+}
 _SCORES = f"""
 WITH posters AS (
     SELECT DISTINCT scores.suite, scores.run_id, scores.seq, scores.task_id, runs.run_date
@@ -143,7 +157,15 @@ def _list(site: Site, posters: list[tuple[tuple[str, str, str], list[Row]]]) -> 
         links={"model": _model, "run_id": _run},
         unknown=dict.fromkeys(("label", "app_quality_score", "app_core_score"), "none scored"),
     )
-    values = {"report": report, "runs": runs, "n_left_out": row["n"] - len(posters)}
+    silver = table(
+        site.rows(_SILVER), _SILVER_COLUMNS, headings=_SILVER_HEADINGS, links={"run_id": _run}
+    )
+    values = {
+        "report": report,
+        "silver": silver,
+        "runs": runs,
+        "n_left_out": row["n"] - len(posters),
+    }
     return Contents(path=POSTERS, template="posters.html", title="Posters", values=values)
 
 

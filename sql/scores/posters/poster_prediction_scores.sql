@@ -38,6 +38,8 @@
 -- app_core: composite with events compared by the core fields, 0 to 100, unrounded
 -- matches: partner and similarity of each gold event, by all fields
 -- core_matches: partner and similarity of each gold event, by the core fields
+-- silver_app_quality: app_quality by the record of a model, where the ground truth is gold; NULL without one
+-- silver_app_core: app_core by that record
 -- reason: what could not be read; NULL if everything could
 WITH scored AS (
     SELECT
@@ -48,7 +50,8 @@ WITH scored AS (
         seq,
         label,
         output_state,
-        poster_score(gold, prediction) AS score
+        poster_score(gold, prediction) AS score,
+        CASE WHEN silver IS NOT NULL THEN poster_score(silver, prediction) END AS silver_score
     FROM inputs
 )
 
@@ -85,6 +88,8 @@ SELECT
     score.structured AS structured,
     score.app_quality AS app_quality,
     score.app_core AS app_core,
+    silver_score.app_quality AS silver_app_quality,
+    silver_score.app_core AS silver_app_core,
     score.matches AS matches,
     score.core_matches AS core_matches,
     score.reason AS reason
