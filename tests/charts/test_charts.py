@@ -157,8 +157,12 @@ def test_judges_have_their_kappa_with_people_best_first(logged):
     assert ({"value": 0}, {"value": 1}) in values
 
 
-def test_one_judge_alone_has_no_picture(store):
-    rows = [row for row in ratings() if row["rater"] in {"people", "all"}]
+@pytest.mark.parametrize(
+    ("raters", "n_tasks"), [({"people", "all"}, 12), ({"people", *NAME_LIST}, 5)]
+)
+def test_one_judge_alone_or_without_an_interval_has_no_picture(store, raters, n_tasks):
+    tasks = {f"t{n}" for n in range(n_tasks)}
+    rows = [row for row in ratings() if row["rater"] in raters and row["task_id"] in tasks]
     add_rows(store.lake, runs=[{**JUDGED, "content_id": "run"}], ratings=rows)
     store.sync()
     with pytest.raises(BadInput, match="nothing that the chart 'judges' shows"):
