@@ -46,19 +46,14 @@ said AS (
 
 SELECT
     suite,
-    NULL AS run_id,
     task_set,
     task_id,
-    NULL AS model,
-    NULL AS result_id,
     criterion,
     annotator AS rater,
     rater_kind,
     CASE WHEN rater_kind = 'judge' THEN to_json({model: annotator}) END AS rater_config,
     value,
     label,
-    NULL AS scale_low,
-    NULL AS scale_high,
     CASE WHEN is_read THEN 'ok' ELSE 'unparsed' END AS status,
     -- A call writes all of a record: its cost stands once.
     CASE WHEN criterion = 'events' THEN cost_usd END AS cost_usd,
@@ -67,31 +62,25 @@ SELECT
     file_sha256,
     batch
 FROM said
-UNION ALL
+UNION ALL BY NAME
 SELECT
     scored.suite,
     scored.run_id,
-    posters.task_set,
+    calls.task_set,
     scored.task_id,
     scored.model,
     predictions.content_id AS result_id,
     'overall' AS criterion,
     'app_quality' AS rater,
     'gold' AS rater_kind,
-    NULL AS rater_config,
     scored.app_quality AS value,
-    NULL AS label,
     0.0 AS scale_low,
     100.0 AS scale_high,
     'ok' AS status,
-    NULL AS cost_usd,
-    NULL AS rated_at,
     predictions.content_id || ' app_quality' AS content_id,
     calls.file_sha256,
     calls.batch
 FROM scores.poster_prediction_scores AS scored
-JOIN scores.poster_ground_truth AS posters
-    ON scored.run_id = posters.run_id AND scored.task_id = posters.task_id
 JOIN scores.poster_predictions AS predictions
     ON scored.run_id = predictions.run_id
     AND scored.model = predictions.model
