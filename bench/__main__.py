@@ -43,6 +43,7 @@ _MODULES: tuple[str, ...] = (
     "commands.runner_throughput",
     "commands.recording",
     "scores.pairs",
+    "scores.agreement",
     "commands.site",
     "stores.planner",
 )

@@ -110,7 +110,7 @@ def _write_runs(store: Path, runs: range, per_run: int, columns: dict[str, str])
         connection.execute(
             f"""
             COPY (
-                SELECT {_typed(RESULTS, columns)}
+                SELECT {typed(RESULTS, columns)}
                 FROM (
                     SELECT n, n // $per_run AS run
                     FROM range({runs.start * per_run}, {runs.stop * per_run}) AS t(n)
@@ -166,7 +166,8 @@ def _header(suite: str, run_id: str) -> Row:
     }
 
 
-def _typed(table: Table, columns: dict[str, str]) -> str:
+def typed(table: Table, columns: dict[str, str]) -> str:
+    """Return the columns of a table as SQL: expressions by name, NULL where there is none."""
     return ", ".join(
         f"CAST({columns.get(c.name, 'NULL')} AS {duckdb_type(c)}) AS {c.name}"
         for c in table.columns
