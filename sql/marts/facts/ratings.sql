@@ -142,6 +142,19 @@ given AS (
         ON scored.suite = judges.suite
         AND scored.scorer = judges.scorer
     WHERE scored.value IS NOT NULL
+),
+
+-- Before the join: DuckDB sorts all columns of what a window is over.
+dated AS (
+    SELECT
+        *,
+        is_score IS NOT NULL
+            OR coalesce(rater, CAST(slot AS VARCHAR)) IS NULL
+            OR row_number() OVER (
+                PARTITION BY answer, suite, criterion, turn, rater, slot, rater_kind, rater_config
+                ORDER BY rated_at DESC NULLS LAST, batch DESC, rating_id
+            ) = 1 AS is_current
+    FROM given
 )
 
 SELECT
@@ -177,19 +190,12 @@ SELECT
     given.output_tokens,
     given.rated_at,
     given.seq,
-    is_score IS NOT NULL
-        OR coalesce(given.rater, CAST(given.slot AS VARCHAR)) IS NULL
-        OR row_number() OVER (
-            PARTITION BY
-                given.answer, given.suite, given.criterion, given.turn, given.rater, given.slot,
-                given.rater_kind, given.rater_config
-            ORDER BY given.rated_at DESC NULLS LAST, given.batch DESC, given.rating_id
-        ) = 1 AS is_current,
+    given.is_current,
     given.extra,
     given.rating_id,
     given.file_sha256,
     given.batch
-FROM given
+FROM dated AS given
 LEFT JOIN results AS calls
     ON given.result_suite = calls.suite
     AND given.result_run_id = calls.run_id
