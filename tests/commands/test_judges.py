@@ -1,6 +1,7 @@
 """`evalstore judges`: what is said of judges whose quality is known."""
 
 import random
+from datetime import datetime
 
 import pytest
 from support import add_rows, command, new_store
@@ -100,6 +101,28 @@ def test_numbers_of_different_scales_are_not_compared(said):
     rows += [rating("ann", "human", task, 3.0) | {"scale_high": 5.0} for task in range(20)]
     lines = said(ratings=rows)
     assert "Uncalibrated: " in lines[lines.index("j") + 1]
+
+
+def test_the_newest_rating_of_each_rater_counts(said):
+    old = [rating("j", "judge", task, 0.0) | {"content_id": f"old/{task}"} for task in range(8)]
+    new = [rating("j", "judge", task, task % 2.0) for task in range(8)]
+    old, new = (
+        [row | {"rated_at": datetime(2026, 1, day)} for row in rows]  # noqa: DTZ001
+        for day, rows in ((1, old), (2, new))
+    )
+    people = [rating("ann", "human", task, task % 2.0) for task in range(8)]
+    lines = said(ratings=[*new, *old, *people])
+    text = lines[lines.index("j") + 1]
+    assert "It agrees with people on 100.0 % " in text
+    assert "of the 8 answers that both judged" in text
+
+
+def test_a_number_is_rounded_to_0_from_either_side(said):
+    scale = {"scale_low": -2.0, "scale_high": 2.0}
+    rows = [rating("j", "judge", task, -0.3) | scale for task in range(8)]
+    rows += [rating("ann", "human", task, 0.3) | scale for task in range(8)]
+    lines = said(ratings=rows)
+    assert "It agrees with people on 100.0 % " in lines[lines.index("j") + 1]
 
 
 def test_votes_in_one_order_say_nothing_of_a_place(said):

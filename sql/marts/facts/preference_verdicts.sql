@@ -11,6 +11,7 @@
 -- share_b: mean of the votes for b; NULL without a vote
 -- n_votes: presentations
 -- n_valid: presentations with a vote
+-- rated_at: when the newest of the votes was given, UTC; NULL if not recorded
 -- n_first: votes for the answer that was shown first
 -- n_second: votes for the answer that was shown second
 WITH votes AS (
@@ -59,6 +60,7 @@ SELECT
         FILTER (share_b IS NOT NULL)) AS share_b,
     count(*) AS n_votes,
     count(verdict) AS n_valid,
+    max(rated_at) AS rated_at,
     count(*) FILTER (is_for_first) AS n_first,
     count(*) FILTER (NOT is_for_first) AS n_second
 FROM votes
