@@ -1,7 +1,7 @@
 """`evalstore judges`: what is said of judges whose quality is known."""
 
 import random
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 from support import add_rows, command, new_store
@@ -123,6 +123,39 @@ def test_a_number_is_rounded_to_0_from_either_side(said):
     rows += [rating("ann", "human", task, 0.3) | scale for task in range(8)]
     lines = said(ratings=rows)
     assert "It agrees with people on 100.0 % " in lines[lines.index("j") + 1]
+
+
+def drifting_rows(earlier=None, later=None):
+    """Return a judge's ratings on 80 days, right on the first 40 and at random on the others."""
+    draw = random.Random(3)
+    for task in range(80):
+        truth = float(task % 2)
+        mine = truth if task < 40 else float(draw.random() < 0.5)
+        day = datetime(2026, 1, 1) + timedelta(days=task)  # noqa: DTZ001
+        yield rating("j", "judge", task, mine) | {
+            "rated_at": day,
+            "rater_config": earlier if task < 40 else later,
+        }
+        yield rating("steady", "judge", task, truth) | {"rated_at": day}
+        yield rating("ann", "human", task, truth)
+
+
+def test_a_judge_that_drifts_is_named_and_a_steady_one_is_not(said):
+    lines = said(ratings=[*drifting_rows()])
+    drifting, steady = (lines[lines.index(name) + 1] for name in ("j", "steady"))
+    assert "Its agreement with people has fallen: kappa was 1.00 (2026-01-01 to 2026-02-09) " in (
+        drifting
+    )
+    assert "adjusted for 2 tests" in drifting
+    assert "has fallen" not in steady
+    assert "has risen" not in steady
+
+
+def test_configurations_of_a_judge_are_compared(said):
+    rows = drifting_rows('{"prompt":"old"}', '{"prompt":"new"}')
+    lines = said(ratings=[*rows])
+    text = lines[lines.index("j") + 1]
+    assert 'kappa was 1.00 ({"prompt":"old"})' in text
 
 
 def test_votes_in_one_order_say_nothing_of_a_place(said):

@@ -6,6 +6,7 @@ import pytest
 from preferences import PREFERENCES, imported, needs_preferences
 
 pytestmark = needs_preferences
+MT_BENCH_JUDGES = ("gpt/judge_gpt4omini", "qwen/judge_7B")
 QUERY = """
 SELECT n_items, agreement_rate, kappa, linear_kappa, quadratic_kappa
 FROM judge_agreement
@@ -77,3 +78,44 @@ def test_the_judge_of_judgebench_takes_the_answer_shown_first(tmp_path):
     ).fetchall()
     n_read = expected["n_pairs"] - expected["null"]
     assert found == (n_read, expected["inconsistent"] - expected["null"], 89, 33)
+
+
+def alphas(store, raters, criterion="overall"):
+    query = (
+        "SELECT level, alpha FROM rater_alphas WHERE raters = $raters AND criterion = $criterion"
+    )
+    return dict(store.sql(query, {"raters": raters, "criterion": criterion}).fetchall())
+
+
+def test_alpha_of_two_judges_of_mt_bench_is_that_of_krippendorff(tmp_path):
+    judgments = PREFERENCES / "mt_bench" / "en" / "judgments"
+    store = imported(tmp_path, *(judgments / each / "single_grade" for each in MT_BENCH_JUDGES))
+    expected = oracle("mt_bench")["agreement_single_grade"]["by_lang"]["en"]
+    query = "SELECT level, alpha, alpha_low < alpha, alpha < alpha_high, n_items FROM rater_alphas"
+    found = {row[0]: row[1:] for row in store.sql(f"{query} WHERE kind = 'rating'").fetchall()}
+    for level, (alpha, *inside, n_items) in found.items():
+        assert alpha == pytest.approx(expected[f"krippendorff_{level}"], abs=1e-9)
+        assert inside == [True, True]
+        assert n_items > 900
+    assert len(found) == 3
+
+
+def test_alpha_of_the_people_of_pandalm_is_that_of_krippendorff(tmp_path):
+    store = imported(tmp_path, PREFERENCES / "pandalm")
+    expected = oracle("pandalm")["humans"]["krippendorff_nominal"]
+    assert alphas(store, "people") == {"nominal": pytest.approx(expected, abs=1e-9)}
+
+
+def test_alphas_of_people_in_judge_bench_are_those_of_krippendorff(tmp_path):
+    store = imported(tmp_path, PREFERENCES / "judge_bench")
+    rows = store.sql("SELECT suite, criterion, level, alpha, n_items FROM rater_alphas").fetchall()
+    found = {(criterion, level): alpha for _, criterion, level, alpha, _ in rows}
+    compared = 0
+    for name, figures in oracle("judge_bench")["sets"].items():
+        for level in ("nominal", "ordinal", "interval"):
+            expected = figures.get(f"alpha_{level}")
+            criterion = name.partition("|")[2]
+            if expected is not None and (criterion, level) in found:
+                assert found[criterion, level] == pytest.approx(expected, abs=1e-9), name
+                compared += 1
+    assert compared > 20

@@ -74,7 +74,8 @@ def test_an_interval_is_close_to_that_of_theory():
 def test_without_kappa_there_is_no_interval(table):
     assert kappa_interval(table) is None
     assert kappa_interval(by_cluster(table)) is None
-    assert kappa_change(TABLE, table) == (None, None)
+    change = kappa_change(TABLE, table)
+    assert change == (cohen_kappa(TABLE), None, None, None, None)
 
 
 def test_below_six_items_or_clusters_there_is_no_interval():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.analysis.decisions.sentences import p_text
 from warehouse.core.text.figures import number, percent
+from warehouse.core.text.formatting import visible
 from warehouse.engine.query import rows_by_name
 from warehouse.engine.scoring.bootstrap import holm
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from warehouse.core.types import Row
 
 ALPHA = 0.05
+_MOST_SHOWN = 80  # characters of a configuration
 # What each judge rated, whether or not anybody else did.
 _JUDGES = """
 SELECT
@@ -57,6 +59,7 @@ FROM items
 GROUP BY ALL
 """
 _AGREEMENT = "FROM judge_agreement WHERE other_kind <> 'judge'"
+_DRIFT = "FROM judge_drift"
 # A judge with several configurations is one; a test of each would count the same votes twice.
 _BIAS = """
 SELECT
@@ -90,6 +93,7 @@ class Judge:
         bias: row of `position_bias`; None for ratings, and where no order is recorded.
         p_adjusted: p-value of its preference for a place, adjusted for all tests of the suite.
         n_tested: such tests in the suite: of its judges, by criterion.
+        changes: rows of `judge_drift` beyond chance, with `p_adjusted` and `n_tested`, likewise.
     """
 
     suite: str
@@ -103,6 +107,7 @@ class Judge:
     bias: Row | None
     p_adjusted: float | None
     n_tested: int
+    changes: Sequence[Row]
 
 
 def judges(connection: duckdb.DuckDBPyConnection, suite: str | None = None) -> list[Judge]:
@@ -117,6 +122,7 @@ def judges(connection: duckdb.DuckDBPyConnection, suite: str | None = None) -> l
         agreements.setdefault(_key(row), []).append(row)
     biases = {_key(row): row for row in rows_by_name(connection.execute(_BIAS))}
     adjusted, n_tested = _adjusted(biases.values())
+    changes = _beyond_chance(rows_by_name(connection.execute(_DRIFT)))
     return [
         Judge(
             suite=row["suite"],
@@ -130,6 +136,7 @@ def judges(connection: duckdb.DuckDBPyConnection, suite: str | None = None) -> l
             bias=biases.get(_key(row)),
             p_adjusted=adjusted.get(_key(row)),
             n_tested=n_tested.get(row["suite"], 0),
+            changes=changes.get(_key(row), ()),
         )
         for row in rows_by_name(connection.execute(_JUDGES))
         if suite in {None, row["suite"]}
@@ -169,6 +176,18 @@ def _adjusted(biases: Iterable[Row]) -> tuple[dict[object, float | None], dict[o
     return adjusted, n_tested
 
 
+def _beyond_chance(rows: Sequence[Row]) -> dict[object, list[Row]]:
+    """Return the rows of each judge whose p-value, adjusted for those of its suite, is low."""
+    named: dict[object, list[Row]] = {}
+    for suite in dict.fromkeys(row["suite"] for row in rows):
+        tested = [row for row in rows if row["suite"] == suite and row["p_value"] is not None]
+        for row, p_value in zip(tested, holm([row["p_value"] for row in tested]), strict=True):
+            if p_value is not None and p_value < ALPHA:
+                more = {"p_adjusted": p_value, "n_tested": len(tested)}
+                named.setdefault(_key(row), []).append({**row, **more})
+    return named
+
+
 def sentences(judge: Judge) -> Iterator[str]:
     """Yield what the data show of a judge."""
     what = judge.what
@@ -178,8 +197,29 @@ def sentences(judge: Judge) -> Iterator[str]:
         yield from _agreement_sentences(row, what)
     if not judge.agreements:
         yield f"Uncalibrated: no label of people, and no gold, is on any of these {what}."
+    for row in judge.changes:
+        yield _change_sentence(row)
     if judge.kind == "preference":
         yield _bias_sentence(judge)
+
+
+def _change_sentence(row: Row) -> str:
+    way = "risen" if row["difference"] > 0 else "fallen"
+    if row["split"] == "version":
+        way = "changed from one configuration to the next"
+    was, now = (
+        f"{row[f'kappa_{when}']:.2f} ({visible(row[when][:_MOST_SHOWN])})"
+        for when in ("before", "after")
+    )
+    return (
+        f"Its agreement with {row['other']} has {way}: kappa was {was} and is {now}, a difference "
+        f"of {row['difference']:+.2f}{_interval(row, 'difference', _signed)} ({_p(row)})."
+    )
+
+
+def _p(row: Row) -> str:
+    of_all = f", adjusted for {row['n_tested']} tests" if row["n_tested"] > 1 else ""
+    return f"p {p_text(row['p_adjusted'])}{of_all}"
 
 
 def _agreement_sentences(row: Row, what: str) -> Iterator[str]:
@@ -237,3 +277,7 @@ def _interval(row: Row, name: str, as_text: Callable[[object], str]) -> str:
 
 def _hundredths(value: object) -> str:
     return f"{value:.2f}"
+
+
+def _signed(value: object) -> str:
+    return f"{value:+.2f}"

@@ -40,12 +40,18 @@ class KappaChange(NamedTuple):
     """The difference of two kappas, the later less the earlier.
 
     Attributes:
+        before: the earlier; None where it is not defined.
+        after: the later.
         difference: None where one of them is not defined.
         interval: its 95 % interval; None also with fewer than 6 items, or clusters, in either.
+        p_value: of no difference, by the same resamples: 0.001 at least.
     """
 
-    difference: float | None
-    interval: Interval | None
+    before: float | None
+    after: float | None
+    difference: float | None = None
+    interval: Interval | None = None
+    p_value: float | None = None
 
 
 class _AddedItems(NamedTuple):
@@ -91,10 +97,10 @@ def kappa_change(
     """
     earlier, later = (cohen_kappa(_total(each), weights) for each in (before, after))
     if earlier is None or later is None:
-        return KappaChange(None, None)
+        return KappaChange(earlier, later)
     difference = later - earlier
     if min(_n_units(before), _n_units(after)) < MIN_CLUSTERS:
-        return KappaChange(difference, None)
+        return KappaChange(earlier, later, difference)
     random = np.random.default_rng(seed)
     if before.ndim == _PLAIN:
         drawn = [_resampled(each, random) for each in (before, after)]
@@ -104,7 +110,12 @@ def kappa_change(
         _kappas(resamples, tables, weights, random)
         for resamples, tables in zip(drawn, (before, after), strict=True)
     )
-    return KappaChange(difference, _percentiles(new - old, difference))
+    changes = new - old
+    interval = _percentiles(changes, difference)
+    defined = changes[~np.isnan(changes)]
+    n_against = min(np.count_nonzero(defined <= 0), np.count_nonzero(defined >= 0))
+    p_value = min(1.0, 2 * (n_against + 1) / (len(defined) + 1))
+    return KappaChange(earlier, later, difference, interval, p_value)
 
 
 def alpha_interval(

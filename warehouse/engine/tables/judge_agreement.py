@@ -1,4 +1,4 @@
-"""The table `scores.judge_agreement`: how far judges agree with people, gold and each other.
+"""Tables of raters: how far judges agree, and with whom, whether they drift, alpha of all raters.
 
 The intervals need resamples, which SQL cannot draw: sync computes the figures of the suites in
 which a run with ratings or votes is new, has changed or is gone.
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from warehouse.engine.tables.rated_items import Contest
     from warehouse.engine.tables.rater_pairs import Pair
 
-TABLE = "scores.judge_agreement"
 _HAS_RATINGS = """
 SELECT true FROM (
     (SELECT suite FROM lake.ratings LIMIT 1)
@@ -53,17 +52,32 @@ _FIGURES = (
     "linear_kappa",
     *(f"{name}{end}" for name in _WITH_ENDS for end in ("", "_low", "_high")),
 )
-_COLUMNS = {
-    **dict.fromkeys(_KEYS, "VARCHAR"),
-    **dict.fromkeys(("n_items", "n_tasks"), "BIGINT"),
-    **dict.fromkeys(_FIGURES, "DOUBLE"),
+_ENDS = ("", "_low", "_high")
+TABLES = {
+    "judge_agreement": {
+        **dict.fromkeys(_KEYS, "VARCHAR"),
+        **dict.fromkeys(("n_items", "n_tasks"), "BIGINT"),
+        **dict.fromkeys(_FIGURES, "DOUBLE"),
+    },
+    "judge_drift": {
+        **dict.fromkeys((*_KEYS, "split", "before", "after"), "VARCHAR"),
+        **dict.fromkeys(("n_before", "n_after"), "BIGINT"),
+        **dict.fromkeys(("kappa_before", "kappa_after", "p_value"), "DOUBLE"),
+        **{f"difference{end}": "DOUBLE" for end in _ENDS},
+    },
+    "rater_alphas": {
+        **dict.fromkeys((*_KEYS[:3], "raters", "level"), "VARCHAR"),
+        **dict.fromkeys(("n_items", "n_ratings"), "BIGINT"),
+        **{f"alpha{end}": "DOUBLE" for end in _ENDS},
+    },
 }
 
 
 def create_judge_agreement(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the empty table, in place of an earlier one."""
-    columns = ", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())
-    connection.execute(f"CREATE OR REPLACE TABLE {TABLE} ({columns})")
+    """Create the empty tables, in place of earlier ones."""
+    for table, types in TABLES.items():
+        columns = ", ".join(f"{name} {type_}" for name, type_ in types.items())
+        connection.execute(f"CREATE OR REPLACE TABLE scores.{table} ({columns})")
 
 
 def update_judge_agreement(connection: duckdb.DuckDBPyConnection, *, everything: bool) -> None:
@@ -77,38 +91,50 @@ def update_judge_agreement(connection: duckdb.DuckDBPyConnection, *, everything:
     if not connection.execute(_HAS_RATINGS).fetchall():
         return
     # Imported here: most stores have no ratings, and need no numpy.
+    from warehouse.engine.tables.judge_drift import drifts
     from warehouse.engine.tables.rated_items import read_rated_items
+    from warehouse.engine.tables.rater_alphas import rater_alphas
     from warehouse.engine.tables.rater_pairs import agreements, pairs
 
     restriction = "true"
     if not everything:
         connection.execute(_CONCERNED)
         restriction = "suite IN (FROM rated_suites)"
-    connection.execute(f"DELETE FROM {TABLE} WHERE {restriction}")
-    for found in _batches(pairs(read_rated_items(connection, restriction))):
+    for table in TABLES:
+        connection.execute(f"DELETE FROM scores.{table} WHERE {restriction}")
+    rated = read_rated_items(connection, restriction)
+    _insert(connection, "rater_alphas", list(rater_alphas(connection, rated)))
+    for found in _batches(pairs(rated)):
         whole = [each for each in found if each[1].judge.version is None]
         rows = agreements(whole)
         for row, mean in zip(rows, _means(connection, whole), strict=True):
             row["mean_difference"] = mean
-        _insert(connection, rows)
+        _insert(connection, "judge_agreement", rows)
+        _insert(connection, "judge_drift", list(drifts(found)))
 
 
 def _batches(found: Iterable[tuple[Contest, Pair]]) -> Iterator[list[tuple[Contest, Pair]]]:
-    """Yield pairs of raters, so many at once that their arrays fit into memory."""
+    """Yield the pairs of some contests, or of a part of one, whose arrays fit into memory.
+
+    The configurations of judges, which are compared with each other, are in one batch.
+    """
     batch: list[tuple[Contest, Pair]] = []
     for each in found:
-        batch.append(each)
-        if sum(len(pair.tasks) for _, pair in batch) > _MOST_ROWS:
+        n_rows = sum(len(pair.tasks) for _, pair in batch)
+        if n_rows > _MOST_ROWS and each[1].judge.version is None:
             yield batch
             batch = []
+        batch.append(each)
     yield batch
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, rows: Sequence[dict[str, object]]) -> None:
+def _insert(
+    connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[dict[str, object]]
+) -> None:
     if rows:
-        marks = ", ".join("?" for _ in _COLUMNS)
-        values = [[row.get(name) for name in _COLUMNS] for row in rows]
-        connection.executemany(f"INSERT INTO {TABLE} VALUES ({marks})", values)
+        marks = ", ".join("?" for _ in TABLES[table])
+        values = [[row.get(name) for name in TABLES[table]] for row in rows]
+        connection.executemany(f"INSERT INTO scores.{table} VALUES ({marks})", values)
 
 
 def _means(

@@ -191,6 +191,7 @@ class RatedItems(NamedTuple):
     contests: dict[Contest, list[Side]]
     labels: list[str]
     n_items: int
+    numbered: dict[int, Contest]
 
 
 def read_rated_items(connection: duckdb.DuckDBPyConnection, restriction: str) -> RatedItems:
@@ -212,17 +213,26 @@ def read_rated_items(connection: duckdb.DuckDBPyConnection, restriction: str) ->
     contests: dict[Contest, list[Side]] = {names[n]: [] for n in sorted(names)}
     for contest, side, columns in _by_side(connection.execute(_ROWS).fetchnumpy()):
         contests[names[contest]].append(Side(*raters[side], *columns))
-    return RatedItems(contests, [label for (label,) in labels], n_items)
+    return RatedItems(contests, [label for (label,) in labels], n_items, names)
+
+
+def filled(rows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return columns with NaN, or NaT, in place of NULL."""
+    import numpy as np
+
+    return {
+        name: np.ma.filled(column, np.datetime64("NaT"))
+        if column.dtype.kind == "M"
+        else np.ma.filled(column.astype(np.float64) if np.ma.isMA(column) else column, np.nan)
+        for name, column in rows.items()
+    }
 
 
 def _by_side(rows: Mapping[str, np.ndarray]) -> Iterator[tuple[int, int, list[np.ndarray]]]:
     """Yield the columns of each side of each contest, in their order."""
     import numpy as np
 
-    columns = {
-        name: np.ma.filled(column, np.datetime64("NaT") if name == "rated_at" else np.nan)
-        for name, column in rows.items()
-    }
+    columns = filled(rows)
     contests, sides = columns.pop("contest"), columns.pop("side_n")
     order = np.lexsort((sides, contests))
     is_first = (np.diff(contests[order], prepend=0) != 0) | (np.diff(sides[order], prepend=0) != 0)

@@ -24,9 +24,10 @@ Bools: TypeAlias = "npt.NDArray[np.bool_]"
 
 KINDS = ("judge", "people", "gold")  # by rank
 # More tasks are joined: their tables would not fit into memory, and change an interval by 2 %.
-_MOST_UNITS = 1000
+MOST_UNITS = 1000
 MOST_LABELS = 101
 _PAIR = 2
+_ARRAYS = ("tasks", "labels", "other_labels", "differences", "times")
 
 
 class Pair(NamedTuple):
@@ -61,6 +62,38 @@ class Pair(NamedTuple):
     def n_tasks(self) -> int:
         """The number of tasks."""
         return int(np.count_nonzero(np.bincount(self.tasks)))
+
+    def take(self, chosen: Bools) -> Pair:
+        """Return the pair on some of its items."""
+        tasks, labels, other_labels, differences, times = (
+            getattr(self, name)[chosen] for name in _ARRAYS
+        )
+        return self._replace(
+            tasks=tasks,
+            labels=labels,
+            other_labels=other_labels,
+            differences=differences,
+            times=times,
+        )
+
+    def joined(self, after: Pair) -> Pair:
+        """Return one pair of these items and those of another, with the labels of both."""
+        names = [*self.names, *(name for name in after.names if name not in self.names)]
+        is_number = self.is_number and after.is_number
+        names.sort(key=float if is_number else str)
+        numbers = [np.array([names.index(n) for n in each.names]) for each in (self, after)]
+        coded = [
+            [ns[each.labels], ns[each.other_labels]]
+            for ns, each in zip(numbers, (self, after), strict=True)
+        ]
+        return self._replace(
+            names=names,
+            tasks=np.concatenate([self.tasks, after.tasks]),
+            labels=np.concatenate([labels for labels, _ in coded]),
+            other_labels=np.concatenate([labels for _, labels in coded]),
+            differences=np.concatenate([self.differences, after.differences]),
+            times=np.concatenate([self.times, after.times]),
+        )
 
     def key(self, contest: Contest) -> dict[str, object]:
         """Return what names the pair in a table."""
@@ -117,7 +150,7 @@ def agreements(found: Sequence[tuple[Contest, Pair]]) -> list[dict[str, object]]
     """Return the rows of `scores.judge_agreement`, but for the mean differences."""
     rows, shares = [], []
     for contest, pair in found:
-        units = pair.tasks % _MOST_UNITS if pair.n_tasks < len(pair.tasks) else None
+        units = pair.tasks % MOST_UNITS if pair.n_tasks < len(pair.tasks) else None
         row = pair.key(contest) | {"n_items": len(pair.tasks), "n_tasks": pair.n_tasks}
         row |= _kappas(pair, units)
         rows.append(row)

@@ -14,6 +14,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warehouse.engine.tables.judge_agreement import TABLES
 from warehouse.engine.tables.shared_calls import SHARED_CALLS, count_changes
 from warehouse.engine.views.sql_files import code_digest
 
@@ -217,7 +218,7 @@ def _delete_runs(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Run
 def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
     """Drop the tables of scores that no file defines any more."""
     defined = {file.name for file in files if file.is_table} | {SHARED_CALLS, "pair_tests"}
-    defined.add("judge_agreement")
+    defined |= TABLES.keys()
     rows = connection.execute(
         "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'scores'"
     ).fetchall()

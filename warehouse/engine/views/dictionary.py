@@ -83,6 +83,14 @@ _BOOKKEEPING = {
         "How far judges agree: see judge_agreement.",
         "suite × kind × criterion × judge × other",
     ),
+    "scores.judge_drift": (
+        "Whether judges change: see judge_drift.",
+        "suite × kind × criterion × judge × other × split × before",
+    ),
+    "scores.rater_alphas": (
+        "Krippendorff's alpha: see rater_alphas.",
+        "suite × kind × criterion × raters × level",
+    ),
     "scores.pair_tests": (
         "The tests of pairs of models: see scores.pair_counts.",
         "what a test depends on",
