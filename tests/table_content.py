@@ -7,6 +7,7 @@ _STORED = {file.qualified for file in shipped_sql() if file.is_table} | {
     "scores.shared_calls",
     "scores.pair_tests",
     "scores.judge_agreement",
+    "scores.judge_biases",
     "scores.judge_drift",
     "scores.rater_alphas",
 }

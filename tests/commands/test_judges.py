@@ -158,6 +158,27 @@ def test_configurations_of_a_judge_are_compared(said):
     assert 'kappa was 1.00 ({"prompt":"old"})' in text
 
 
+def test_a_preference_for_length_or_family_is_what_people_do_not_share(said):
+    results, votes = [], []
+    for task in range(40):
+        ids = {name: f"{name}/{task}" for name in ("ant", "bee")}
+        for name, text in (("ant", "a long answer"), ("bee", "short")):
+            found = {"content_id": ids[name], "task_id": f"t{task}", "model": name}
+            results.append({**KEY, **found, "task_set": "core", "seq": 1, "raw_output": text})
+        answers = {"result_a": ids["ant"], "result_b": ids["bee"]}
+        outcome = "a" if task % 2 else "b"
+        biased = vote("biased", task, "a") | {"rater_config": '{"model":"ant-2"}'}
+        person = vote("ann", task, outcome, kind="human")
+        votes += [row | answers for row in (biased, vote("fair", task, outcome), person)]
+    lines = said(results=results, preferences=votes)
+    biased, fair = (lines[lines.index(name) + 1] for name in ("biased", "fair"))
+    counts = "100.0 % of its votes are for them, and 50.0 % of those of people on the same 40 pairs"
+    assert f"It prefers longer answers more than people do: {counts}" in biased
+    assert f"It prefers answers of its own model family more than people do: {counts}" in biased
+    assert "adjusted for 3 tests" in biased
+    assert "It prefers" not in fair
+
+
 def test_votes_in_one_order_say_nothing_of_a_place(said):
     lines = said(preferences=[vote("j", task, "a") for task in range(20)])
     assert "It saw each pair in one order only" in lines[lines.index("j") + 1]

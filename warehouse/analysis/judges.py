@@ -60,6 +60,10 @@ GROUP BY ALL
 """
 _AGREEMENT = "FROM judge_agreement WHERE other_kind <> 'judge'"
 _DRIFT = "FROM judge_drift"
+# What other judges prefer is no yardstick of length.
+_LEANINGS = """
+SELECT 'preference' AS kind, * FROM judge_biases WHERE other <> 'judges' OR bias = 'family'
+"""
 # A judge with several configurations is one; a test of each would count the same votes twice.
 _BIAS = """
 SELECT
@@ -94,6 +98,7 @@ class Judge:
         p_adjusted: p-value of its preference for a place, adjusted for all tests of the suite.
         n_tested: such tests in the suite: of its judges, by criterion.
         changes: rows of `judge_drift` beyond chance, with `p_adjusted` and `n_tested`, likewise.
+        leanings: rows of `judge_biases` beyond chance, likewise.
     """
 
     suite: str
@@ -108,6 +113,7 @@ class Judge:
     p_adjusted: float | None
     n_tested: int
     changes: Sequence[Row]
+    leanings: Sequence[Row]
 
 
 def judges(connection: duckdb.DuckDBPyConnection, suite: str | None = None) -> list[Judge]:
@@ -122,6 +128,7 @@ def judges(connection: duckdb.DuckDBPyConnection, suite: str | None = None) -> l
         agreements.setdefault(_key(row), []).append(row)
     biases = {_key(row): row for row in rows_by_name(connection.execute(_BIAS))}
     adjusted, n_tested = _adjusted(biases.values())
+    leanings = _beyond_chance(rows_by_name(connection.execute(_LEANINGS)))
     changes = _beyond_chance(rows_by_name(connection.execute(_DRIFT)))
     return [
         Judge(
@@ -137,6 +144,7 @@ def judges(connection: duckdb.DuckDBPyConnection, suite: str | None = None) -> l
             p_adjusted=adjusted.get(_key(row)),
             n_tested=n_tested.get(row["suite"], 0),
             changes=changes.get(_key(row), ()),
+            leanings=leanings.get(_key(row), ()),
         )
         for row in rows_by_name(connection.execute(_JUDGES))
         if suite in {None, row["suite"]}
@@ -197,8 +205,8 @@ def sentences(judge: Judge) -> Iterator[str]:
         yield from _agreement_sentences(row, what)
     if not judge.agreements:
         yield f"Uncalibrated: no label of people, and no gold, is on any of these {what}."
-    for row in judge.changes:
-        yield _change_sentence(row)
+    yield from map(_change_sentence, judge.changes)
+    yield from map(_leaning_sentence, judge.leanings)
     if judge.kind == "preference":
         yield _bias_sentence(judge)
 
@@ -214,6 +222,17 @@ def _change_sentence(row: Row) -> str:
     return (
         f"Its agreement with {row['other']} has {way}: kappa was {was} and is {now}, a difference "
         f"of {row['difference']:+.2f}{_interval(row, 'difference', _signed)} ({_p(row)})."
+    )
+
+
+def _leaning_sentence(row: Row) -> str:
+    what = "longer answers" if row["bias"] == "length" else "answers of its own model family"
+    more = "more" if row["difference"] > 0 else "less"
+    other = "judges of other families" if row["other"] == "judges" else row["other"]
+    return (
+        f"It prefers {what} {more} than {other} {'does' if other == 'gold' else 'do'}: "
+        f"{percent(row['share'])} of its votes are for them, and {percent(row['other_share'])} of "
+        f"those of {other} on the same {row['n_items']:,} pairs ({_p(row)})."
     )
 
 

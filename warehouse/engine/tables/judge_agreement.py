@@ -65,6 +65,12 @@ TABLES = {
         **dict.fromkeys(("kappa_before", "kappa_after", "p_value"), "DOUBLE"),
         **{f"difference{end}": "DOUBLE" for end in _ENDS},
     },
+    "judge_biases": {
+        **dict.fromkeys(("suite", "criterion", "judge", "bias", "other"), "VARCHAR"),
+        **dict.fromkeys(("n_items", "n_tasks"), "BIGINT"),
+        **{f"{name}{end}": "DOUBLE" for name in ("share", "difference") for end in _ENDS},
+        **dict.fromkeys(("other_share", "p_value"), "DOUBLE"),
+    },
     "rater_alphas": {
         **dict.fromkeys((*_KEYS[:3], "raters", "level"), "VARCHAR"),
         **dict.fromkeys(("n_items", "n_ratings"), "BIGINT"),
@@ -91,6 +97,7 @@ def update_judge_agreement(connection: duckdb.DuckDBPyConnection, *, everything:
     if not connection.execute(_HAS_RATINGS).fetchall():
         return
     # Imported here: most stores have no ratings, and need no numpy.
+    from warehouse.engine.tables.judge_biases import judge_biases
     from warehouse.engine.tables.judge_drift import drifts
     from warehouse.engine.tables.rated_items import read_rated_items
     from warehouse.engine.tables.rater_alphas import rater_alphas
@@ -103,6 +110,7 @@ def update_judge_agreement(connection: duckdb.DuckDBPyConnection, *, everything:
     for table in TABLES:
         connection.execute(f"DELETE FROM scores.{table} WHERE {restriction}")
     rated = read_rated_items(connection, restriction)
+    _insert(connection, "judge_biases", list(judge_biases(connection, restriction)))
     _insert(connection, "rater_alphas", list(rater_alphas(connection, rated)))
     for found in _batches(pairs(rated)):
         whole = [each for each in found if each[1].judge.version is None]

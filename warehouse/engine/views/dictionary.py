@@ -87,6 +87,10 @@ _BOOKKEEPING = {
         "Whether judges change: see judge_drift.",
         "suite × kind × criterion × judge × other × split × before",
     ),
+    "scores.judge_biases": (
+        "What judges prefer: see judge_biases.",
+        "suite × criterion × judge × bias × other",
+    ),
     "scores.rater_alphas": (
         "Krippendorff's alpha: see rater_alphas.",
         "suite × kind × criterion × raters × level",
