@@ -13,7 +13,7 @@
 -- n_items: answers or pairs with a label of both; those without, such as replies that could not be read, are
 --     left out
 -- n_tasks: tasks of these items
--- newest_label_at: when the newest of the other's labels was given, UTC; NULL if not recorded, and for votes
+-- newest_label_at: when the newest of the other's labels was given, UTC; NULL if not recorded
 -- mean_difference: mean of the judge's number less the other's; NULL for labels and votes
 -- agreement_rate: share of the items with the same label; numbers of a scale 4 wide or more are rounded to
 --     whole ones first, here and below

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import duckdb
 
@@ -21,6 +21,8 @@ SELECT true FROM (
     (SELECT suite FROM lake.ratings LIMIT 1)
     UNION ALL (SELECT suite FROM lake.preferences LIMIT 1)
     UNION ALL (SELECT suite FROM lake.judgements LIMIT 1)
+    UNION ALL (SELECT suite FROM scores.judge_scorers LIMIT 1)
+    UNION ALL (SELECT suite FROM lake.annotations LIMIT 1)
     UNION ALL (SELECT suite FROM scores.judge_agreement LIMIT 1)
 ) LIMIT 1
 """
@@ -29,8 +31,9 @@ _CONCERNED = """
 CREATE OR REPLACE TEMP TABLE rated_suites AS
     SELECT suite FROM changed_runs
     UNION
-    SELECT rated_suite FROM lake.ratings SEMI JOIN changed_runs USING (suite, run_id)
-    WHERE rated_suite IS NOT NULL
+    SELECT suite FROM rated_by_changed
+    UNION
+    SELECT unnest($rescored)
 """
 _MOST_ROWS = 1_000_000
 # Exact in any order, like exact_mean, of equal differences counted together.
@@ -57,6 +60,7 @@ TABLES = {
     "judge_agreement": {
         **dict.fromkeys(_KEYS, "VARCHAR"),
         **dict.fromkeys(("n_items", "n_tasks"), "BIGINT"),
+        "newest_label_at": "TIMESTAMP",
         **dict.fromkeys(_FIGURES, "DOUBLE"),
     },
     "judge_drift": {
@@ -86,13 +90,19 @@ def create_judge_agreement(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f"CREATE OR REPLACE TABLE scores.{table} ({columns})")
 
 
-def update_judge_agreement(connection: duckdb.DuckDBPyConnection, *, everything: bool) -> None:
+def update_judge_agreement(
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    everything: bool = False,
+    rescored: Collection[str] = (),
+) -> None:
     """Compute the rows, in the caller's transaction; nothing where nobody rates.
 
     Args:
         connection: the warehouse.
         everything: whether to compute all rows; otherwise those of the suites that the runs in the
             temporary table `changed_runs` concern.
+        rescored: more such suites: those whose scores or records may have changed without a run.
     """
     if not connection.execute(_HAS_RATINGS).fetchall():
         return
@@ -105,7 +115,7 @@ def update_judge_agreement(connection: duckdb.DuckDBPyConnection, *, everything:
 
     restriction = "true"
     if not everything:
-        connection.execute(_CONCERNED)
+        connection.execute(_CONCERNED, {"rescored": sorted(rescored)})
         restriction = "suite IN (FROM rated_suites)"
     for table in TABLES:
         connection.execute(f"DELETE FROM scores.{table} WHERE {restriction}")

@@ -42,6 +42,7 @@ class Pair(NamedTuple):
         names: the labels of both, in the order of their numbers, or of their text.
         differences: the judge's number less the other's; NaN for labels.
         times: when the judge rated the item; NaT if not recorded.
+        newest: when the other rated the last of the items; NaT if not recorded.
     """
 
     judge: Side
@@ -52,6 +53,7 @@ class Pair(NamedTuple):
     names: list[str]
     differences: Floats
     times: npt.NDArray[np.datetime64]
+    newest: np.datetime64
 
     @property
     def is_number(self) -> bool:
@@ -143,6 +145,7 @@ def _pair(judge: Side, other: Side, rows: Indices, names: Sequence[str]) -> Pair
         names=[names[n] for n in used],
         differences=differences,
         times=judge.times[mine],
+        newest=np.fmax.reduce(other.times[theirs], initial=np.datetime64("NaT", "us")),
     )
 
 
@@ -152,6 +155,7 @@ def agreements(found: Sequence[tuple[Contest, Pair]]) -> list[dict[str, object]]
     for contest, pair in found:
         units = pair.tasks % MOST_UNITS if pair.n_tasks < len(pair.tasks) else None
         row = pair.key(contest) | {"n_items": len(pair.tasks), "n_tasks": pair.n_tasks}
+        row["newest_label_at"] = pair.newest.astype("datetime64[us]").item()
         row |= _kappas(pair, units)
         rows.append(row)
         for name, among, hits in _hits(pair):
