@@ -10,6 +10,7 @@ _STORED = {file.qualified for file in shipped_sql() if file.is_table} | {
     "scores.judge_biases",
     "scores.judge_drift",
     "scores.rater_alphas",
+    "scores.corrected_means",
 }
 
 

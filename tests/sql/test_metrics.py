@@ -273,7 +273,7 @@ def test_scores_of_model_history_are_those_of_the_leaderboard(families):
 
 
 HEADLINES = """
-    SELECT entries.entry, scorer, metric, filter, n_tasks, mean, mean_low, mean_high
+    SELECT entries.entry, scorer, metric, filter, n_tasks, mean, mean_low, mean_high, remark
     FROM metrics JOIN scores.entries AS entries
         ON metrics.suite = entries.suite AND metrics.run_id = entries.run_id
         AND metrics.provider IS NOT DISTINCT FROM entries.provider

@@ -21,7 +21,8 @@
 -- min_pass_rate: pass rate over all tasks asked if every answer without a verdict had failed; NULL where
 --     none is missing. Tasks whose validator judges nothing have none to miss
 -- max_pass_rate: the same if every such answer had passed
--- remark: where verdicts are missing, what pass_rate is of, and both bounds, in words; else NULL
+-- remark: where verdicts are missing, what pass_rate is of, and both bounds, in words; of a corrected metric,
+--     which labels it is made of, or why there is no score; else NULL
 -- n_tasks: tasks asked, those without an answer included
 -- n_clusters: clusters of the judged or scored tasks, where some depend on each other (questions about
 --     one passage): the interval is of clusters, and there is none below 6; NULL where no two tasks are
@@ -202,6 +203,7 @@ figures AS (
         NULL AS scorer,
         NULL AS filter,
         true AS is_first,
+        NULL AS remark,
         poster_scores.score,
         poster_scores.score_low,
         poster_scores.score_high,
@@ -226,6 +228,7 @@ figures AS (
         metrics.scorer,
         metrics.filter,
         false AS is_first,
+        metrics.remark,
         metrics.mean AS score,
         metrics.mean_low AS score_low,
         metrics.mean_high AS score_high,
@@ -290,13 +293,13 @@ SELECT
     boards.pass_rate_high,
     boards.min_pass_rate,
     boards.max_pass_rate,
-    missing_verdicts_remark(
+    coalesce(boards.remark, missing_verdicts_remark(
         boards.pass_rate,
         boards.n_rated,
         boards.n_tasks,
         boards.min_pass_rate,
         boards.max_pass_rate
-    ) AS remark,
+    )) AS remark,
     boards.n_tasks,
     boards.n_clusters,
     boards.n_tasks - boards.n_rated AS n_unjudged,

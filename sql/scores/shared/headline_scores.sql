@@ -112,5 +112,21 @@ SELECT
     mean,
     len(sizes) AS n_clusters,
     ends[1] AS mean_low,
-    ends[2] AS mean_high
+    ends[2] AS mean_high,
+    NULL AS remark
 FROM ended
+UNION ALL
+SELECT
+    entry,
+    scorer,
+    metric || ' (corrected)' AS metric,
+    NULL AS filter,
+    if(mean IS NULL, 0, n_tasks) AS n_tasks,
+    mean,
+    NULL AS n_clusters,
+    mean_low,
+    mean_high,
+    remark
+FROM scores.corrected_means
+LEFT JOIN suite_traits AS traits USING (suite)
+WHERE is_headline(metric, traits.headline_metrics, traits.minor_metrics)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warehouse.engine.tables.corrected_means import update_corrected_means
 from warehouse.engine.tables.judge_agreement import update_judge_agreement
 from warehouse.engine.tables.pair_tests import update_pair_tests
 from warehouse.engine.tables.runs import in_parts, runs_in
@@ -69,6 +70,7 @@ def compute_boards(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFil
         connection.execute(f"DELETE FROM {file.qualified}; INSERT INTO {file.qualified} {file.sql}")
     update_pair_tests(connection, "scores.board_runs")
     update_judge_agreement(connection, everything=True)
+    update_corrected_means(connection, None)
 
 
 def update_boards(
@@ -105,6 +107,9 @@ def update_boards(
             )
     connection.execute(_CHANGED_BOARDS, {"rescored": sorted(rescored)})
     update_pair_tests(connection, "changed_boards")
+    # Tasks of other runs may depend on each other now; the changed runs come later.
+    others = "(FROM rated_runs ANTI JOIN changed_runs USING (suite, run_id)) AS others"
+    update_corrected_means(connection, others)
 
 
 def _merged(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Runs) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.engine.tables import facts, score_tables
 from warehouse.engine.tables.boards import compute_boards, update_boards
+from warehouse.engine.tables.corrected_means import update_corrected_means
 from warehouse.engine.tables.definitions import tables_of_scores
 from warehouse.engine.tables.judge_agreement import update_judge_agreement
 from warehouse.engine.tables.runs import runs_in
@@ -72,3 +73,7 @@ def derive(
             update_boards(connection, boards, touched_runs, rescored=rescored)
         # Runs of ratings alone have no facts.
         update_judge_agreement(connection, rescored=rescored)
+        concerned = (
+            "(SELECT suite, run_id FROM changed_runs UNION FROM rated_by_changed) AS concerned"
+        )
+        update_corrected_means(connection, concerned)

@@ -95,12 +95,19 @@ _BOOKKEEPING = {
         "Krippendorff's alpha: see rater_alphas.",
         "suite × kind × criterion × raters × level",
     ),
+    "scores.corrected_means": (
+        "What judges say of runs, corrected by labels: see metrics.",
+        "run × provider × model × settings × task set × scorer × metric",
+    ),
     "scores.pair_tests": (
         "The tests of pairs of models: see scores.pair_counts.",
         "what a test depends on",
     ),
 }
+# The views that show tables of another name.
+_SHOWN_BY = {"scores.corrected_means": "main.metrics"}
 _BOOKKEEPING_COLUMNS = {
+    "entry": "hash of the run and model; see scores.setups",
     "test_key": "hash of what the test depends on",
     "p_value": "two-sided p-value of the test",
     "low": "lower end of the 95 % interval of the difference, the test inverted",
@@ -167,9 +174,10 @@ def _on_bookkeeping(columns: dict[str, list[str]]) -> Iterator[str]:
         yield _comment("TABLE", relation, f"{purpose} Grain: {grain}.")
         known = _BOOKKEEPING_COLUMNS | COMMON
         known = {column.name: column.meaning for column in RESULTS.columns} | known
-        view = _files().get(relation.replace("scores.", "main."))
+        view = _files().get(_SHOWN_BY.get(relation, relation.replace("scores.", "main.")))
         if view is not None:  # the view that shows the table
-            known |= {column: meaning(column, view) for column in columns[relation]}
+            meanings = {column: meaning(column, view) for column in columns[relation]}
+            known |= {column: text for column, text in meanings.items() if text}
         yield from _on_columns(relation, {column: known[column] for column in columns[relation]})
 
 

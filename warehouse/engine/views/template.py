@@ -30,6 +30,7 @@ _UNFINISHED_SECONDS = 3600
 _CODE = (
     "core/schemas",
     "core/types",
+    "engine/tables/corrected_means",
     "engine/tables/judge_agreement",
     "engine/tables/loading",
     "engine/tables/pair_tests",
