@@ -244,6 +244,51 @@ ended AS (
         ON spread.figure = clustered.figure
         AND spread.reducer = clustered.reducer
         AND spread.k IS NOT DISTINCT FROM clustered.k
+),
+
+shown AS (
+    SELECT
+        entry,
+        scorer,
+        metric,
+        filter,
+        reducer,
+        k,
+        n_tasks,
+        n_results,
+        n_all_tasks - n_tasks AS n_unscored,
+        mean,
+        ends[1] AS mean_low,
+        ends[2] AS mean_high,
+        CASE
+            WHEN ends[1] IS NULL THEN NULL
+            WHEN is_clustered THEN 'clustered'
+            WHEN is_binary THEN 'wilson'
+            WHEN is_share THEN 'wilson_scores'
+            ELSE 'student_t'
+        END AS interval_method,
+        sqrt(variance / n_tasks) AS stderr,
+        median,
+        list_min(amounts) AS min,
+        list_max(amounts) AS max,
+        NULL AS remark
+    FROM ended
+    UNION ALL BY NAME
+    SELECT
+        entry,
+        scorer,
+        metric || ' (corrected)' AS metric,
+        'mean' AS reducer,
+        if(mean IS NULL, 0, n_tasks) AS n_tasks,
+        if(mean IS NULL, 0, n_results) AS n_results,
+        if(mean IS NULL, n_tasks, 0) AS n_unscored,
+        mean,
+        mean_low,
+        mean_high,
+        if(mean_low IS NULL, NULL, 'corrected') AS interval_method,
+        stderr,
+        remark
+    FROM scores.corrected_means
 )
 
 SELECT
@@ -253,58 +298,25 @@ SELECT
     entries.model,
     entries.settings,
     entries.task_set,
-    scorer,
-    metric,
-    filter,
-    reducer,
-    k,
-    n_tasks,
-    n_results,
-    n_all_tasks - n_tasks AS n_unscored,
-    mean,
-    ends[1] AS mean_low,
-    ends[2] AS mean_high,
-    CASE
-        WHEN ends[1] IS NULL THEN NULL
-        WHEN is_clustered THEN 'clustered'
-        WHEN is_binary THEN 'wilson'
-        WHEN is_share THEN 'wilson_scores'
-        ELSE 'student_t'
-    END AS interval_method,
-    sqrt(variance / n_tasks) AS stderr,
-    median,
-    list_min(amounts) AS min,
-    list_max(amounts) AS max,
-    NULL AS remark
-FROM ended
-JOIN scores.entries AS entries ON ended.entry = entries.entry
-UNION ALL
-SELECT
-    entries.suite,
-    entries.run_id,
-    entries.provider,
-    entries.model,
-    entries.settings,
-    entries.task_set,
-    scorer,
-    metric || ' (corrected)' AS metric,
-    NULL AS filter,
-    'mean' AS reducer,
-    NULL AS k,
-    if(mean IS NULL, 0, n_tasks) AS n_tasks,
-    if(mean IS NULL, 0, n_results) AS n_results,
-    if(mean IS NULL, n_tasks, 0) AS n_unscored,
-    mean,
-    mean_low,
-    mean_high,
-    if(mean_low IS NULL, NULL, 'corrected') AS interval_method,
-    stderr,
-    NULL AS median,
-    NULL AS min,
-    NULL AS max,
-    remark
-FROM scores.corrected_means AS corrected
-JOIN scores.entries AS entries ON corrected.entry = entries.entry
+    shown.scorer,
+    shown.metric,
+    shown.filter,
+    shown.reducer,
+    shown.k,
+    shown.n_tasks,
+    shown.n_results,
+    shown.n_unscored,
+    shown.mean,
+    shown.mean_low,
+    shown.mean_high,
+    shown.interval_method,
+    shown.stderr,
+    shown.median,
+    shown.min,
+    shown.max,
+    shown.remark
+FROM shown
+JOIN scores.entries AS entries ON shown.entry = entries.entry
 ORDER BY
     suite, run_id, task_set, provider, model, settings, metric, scorer, filter,
     reducer <> 'mean', reducer, k

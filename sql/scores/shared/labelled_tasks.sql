@@ -90,8 +90,8 @@ counted AS (
 )
 
 SELECT
-    any_value(calls.suite) AS suite,
-    any_value(calls.run_id) AS run_id,
+    judged.suite,
+    judged.run_id,
     any_value(calls.task_id) AS task_id,
     judged.side AS scorer,
     judged.criterion AS metric,
@@ -135,4 +135,4 @@ JOIN (
 SEMI JOIN counted ON calls.entry = counted.entry
 LEFT JOIN scores.task_clusters AS clusters ON calls.task = clusters.task
 WHERE NOT judged.is_label AND judged.value IS NOT NULL
-GROUP BY calls.entry, calls.task, judged.side, judged.criterion
+GROUP BY judged.suite, judged.run_id, calls.entry, calls.task, judged.side, judged.criterion
