@@ -9,6 +9,7 @@ import numpy as np
 
 from warehouse.analysis.decisions.clusters import set_clusters
 from warehouse.analysis.decisions.comparison import Contest, subset
+from warehouse.analysis.decisions.corrected import raw_metric
 from warehouse.analysis.decisions.paired import across_suites, pair, pairs_of_sides, panels
 from warehouse.analysis.decisions.series import (
     ALIASES,
@@ -85,6 +86,7 @@ def find_contests(
     """
     sides = resolve_sides(connection, texts, suite=choice.suite)
     metric = ALIASES.get(choice.metric or "", choice.metric)
+    metric = metric and raw_metric(metric)
     if choice.rescorer is not None:
         if metric not in {None, VERDICT}:
             raise BadInput(f"--scorer: a re-score is a verdict; leave out --metric {metric}")

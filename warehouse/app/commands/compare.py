@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from warehouse.app.commands.comparison import found_rescorer, note_runs, say_comparisons, warn
+from warehouse.app.commands.comparison import (
+    found_rescorer,
+    note_corrections,
+    note_runs,
+    say_comparisons,
+    warn,
+)
 from warehouse.app.console.cli import (
     TableOptions,
     check_suite,
@@ -138,6 +144,8 @@ def compare(
             _say_slice_tests(whole, contests, by, seed, is_table=output.fmt == "table")
         if output.fmt == "table":
             say_comparisons(connection, rows, contests, margin)
+        else:
+            note_corrections(connection, whole)
     warn(rows)
     note_runs(whole)
     if tasks:

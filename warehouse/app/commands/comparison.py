@@ -28,6 +28,7 @@ def say_comparisons(
     margin: float | None,
 ) -> None:
     """Say what the comparisons show, before their table."""
+    from warehouse.analysis.decisions.corrected import correction_sentences
     from warehouse.analysis.decisions.ranks import groups_in_words, ranks
     from warehouse.analysis.decisions.sentences import margin_sentence, sentence
 
@@ -39,6 +40,9 @@ def say_comparisons(
     else:
         n_clear = sum(row.conclusion != "unclear" for row in rows)
         say_wrapped(f"The data show which is better for {n_clear} of {len(rows)} comparisons.")
+    whole = [contest for contest in contests if contest.slice is None]
+    for text in correction_sentences(connection, whole):
+        say_wrapped(text)
     families: dict[tuple[str, str, str], list[Rank]] = {}
     for rank in ranks(rows):
         families.setdefault((rank.suite, rank.task_set, rank.metric), []).append(rank)
@@ -49,6 +53,14 @@ def say_comparisons(
     for text in _differing(connection, contests):
         say_wrapped(text)
     say("")
+
+
+def note_corrections(connection: duckdb.DuckDBPyConnection, contests: Sequence[Contest]) -> None:
+    """Note what labels make of differences by judges."""
+    from warehouse.analysis.decisions.corrected import correction_sentences
+
+    for text in correction_sentences(connection, contests):
+        note_wrapped(text)
 
 
 def found_rescorer(
