@@ -62,7 +62,9 @@ class Decision:
         p_missing: p_value with the verdicts that the candidate lacks, where the baseline has one,
             counted as failed; None if it lacks none.
         missed_drop: larger drop that would have been found four times in five.
-        test: `score` (exact, paired proportions), `gaffke` (bounded values) or `student`.
+        test: `score` (exact, paired proportions), `gaffke` (bounded values), `student` or
+            `corrected` (the interval of the corrected difference, inverted).
+        correction: of a judge's metric that labels correct, by how many of whom, or why by none.
         judges: the judges behind the metric, each with the labels that it is compared with.
     """
 
@@ -97,6 +99,7 @@ class Decision:
     p_missing: float | None = None
     missed_drop: float | None = None
     test: str | None = None
+    correction: str | None = None
     judges: tuple[Row, ...] = ()
 
     @property

@@ -303,6 +303,8 @@ def _undecided(
 def _missed(tested: Tested, level: float) -> float | None:
     decision, paired, clusters = tested.decision, tested.paired, tested.clusters
     limit = decision.rule.limit
+    if decision.rule.is_corrected:
+        return None  # it depends on the labels, too
     if decision.n_only_baseline is None or decision.n_only_candidate is None:
         drops, scale = paired.differences, paired.panel.scale
         if scale is None:
@@ -350,7 +352,7 @@ def _difference(decision: Decision, scale: float | None) -> str:
 
 
 def _counts(decision: Decision) -> list[str]:
-    counts = []
+    counts = [decision.correction] if decision.correction else []
     if decision.n_only_baseline is not None and decision.n_only_candidate is not None:
         counts.append(
             f"{decision.n_only_baseline:,} passed by the {decision.against} only, "

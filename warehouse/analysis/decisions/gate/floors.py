@@ -12,6 +12,7 @@ from warehouse.analysis.decisions.gate.decision import Decision, Outcome, undeci
 from warehouse.analysis.decisions.gate.words import (
     amount,
     few_words,
+    in_brackets,
     tasks_words,
     too_few_attempts,
 )
@@ -55,7 +56,7 @@ def decide_values(
         if reason := too_few_attempts(rule, panel, row):
             yield replace(decision, reason=reason)
         else:
-            yield _decided_value(decision, rules, panel.scale, ends)
+            yield decided_value(decision, rules, panel.scale, ends)
 
 
 def _task_means(rule: Rule, panel: Panel, row: int, means: Floats) -> TaskMeans:
@@ -79,13 +80,20 @@ def _value(rule: Rule, panel: Panel, row: int, values: TaskMeans) -> Decision:
     )
 
 
-def _decided_value(
+def decided_value(
     decision: Decision,
     rules: Rules,
     scale: float | None,
     ends: Sequence[Interval | None],
 ) -> Decision:
-    """Decide by the intervals: as judged, and with the missing verdicts counted as failed."""
+    """Decide a least value by intervals: as judged, and with missing verdicts counted as failed.
+
+    Args:
+        decision: the figures; its outcome is not decided.
+        rules: the gate.
+        scale: largest possible value, if known.
+        ends: both intervals; None where there is none.
+    """
     n_tasks, least, (limits, worst) = decision.n_tasks, decision.rule.limit, ends
     n_asked = n_tasks + (decision.n_unjudged or 0)
     if n_tasks < rules.min_coverage * n_asked:
@@ -104,8 +112,8 @@ def _decided_value(
         value = f"pass^{k} is {value}"
     low, limit = amount(limits.low, scale), amount(least, scale)
     reason = (
-        f"{value} on {tasks_words(n_tasks)}; the lower end of its interval, {low}, is "
-        f"{'at least' if is_kept else 'below'} {limit}"
+        f"{value} on {tasks_words(n_tasks)}{in_brackets(decision.correction)}; the lower end of "
+        f"its interval, {low}, is {'at least' if is_kept else 'below'} {limit}"
     )
     outcome = Outcome.PASSED if is_kept else Outcome.FAILED
     if is_kept and worst is not None and worst.low < least:

@@ -6,7 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warehouse.analysis.decisions.clusters import set_clusters
+from warehouse.analysis.decisions.corrected import raw_metric
 from warehouse.analysis.decisions.gate.calls import read_totals
+from warehouse.analysis.decisions.gate.corrected import (
+    corrected_drop,
+    decide_corrected_values,
+    has_labels,
+)
 from warehouse.analysis.decisions.gate.decision import Decision, Outcome, Verdict
 from warehouse.analysis.decisions.gate.drops import Tested, decide_drops, tested_drop
 from warehouse.analysis.decisions.gate.floors import (
@@ -195,6 +201,9 @@ class _Gate:
             yield from self._drops(rule, BASELINE, is_confirming=is_confirming)
             if self._rules.anchor is not None:
                 yield from self._drops(rule, ANCHOR, is_confirming=is_confirming)
+        elif rule.is_corrected:
+            rows = list(self._candidate_rows(rule))
+            yield from decide_corrected_values(self._connection, rule, self._rules, rows)
         elif rule.kind in {"min_value", "min_pass_hat_k"}:
             yield from decide_values(rule, self._rules, list(self._candidate_rows(rule)))
         elif rule.kind == "must_pass":
@@ -233,13 +242,13 @@ class _Gate:
             for a, b in pairs:
                 if side == ANCHOR and self._is_baseline(panel, a):
                     continue
-                yield tested_drop(
-                    rule,
-                    self._rules,
-                    pair(panel, a, b),
-                    against=against,
-                    age_days=self._age_days(panel, a, b) if side == ANCHOR else None,
+                age_days = self._age_days(panel, a, b) if side == ANCHOR else None
+                tested = tested_drop(
+                    rule, self._rules, pair(panel, a, b), against=against, age_days=age_days
                 )
+                if rule.is_corrected and isinstance(tested, Tested):
+                    tested = corrected_drop(self._connection, tested, self._rules)
+                yield tested
 
     def _is_baseline(self, panel: Panel, row: int) -> bool:
         """Return whether the anchor's runs are those of the baseline: one comparison is enough."""
@@ -311,7 +320,7 @@ class _Gate:
         if key not in self._panels:
             found = [
                 series
-                for series, is_further in self._read_series(metric)
+                for series, is_further in self._read_series(raw_metric(metric))
                 if is_confirming or not is_further
             ]
             missing = self._rules.missing
@@ -319,6 +328,8 @@ class _Gate:
                 found, missing = pass_hat_series(found, rule.k, missing=missing), "exclude"
             read = self._without_calibrating_labels(panels(found, missing=missing))
             self._set_clusters(read)
+            if rule.is_corrected:
+                read = [panel for panel in read if has_labels(self._connection, panel)]
             self._panels[key] = read
         return [
             panel

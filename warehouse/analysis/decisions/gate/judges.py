@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from warehouse.analysis.decisions.corrected import raw_metric
 from warehouse.analysis.decisions.gate.decision import Outcome
 from warehouse.analysis.decisions.gate.rules import JUDGED, OF_METRIC
 from warehouse.analysis.decisions.series import VERDICT
@@ -82,7 +83,7 @@ def with_judges(
 def _figures(decision: Decision, rules: Rules, rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return the judges of what a rule is about; none for the verdicts of a re-score."""
     rule = decision.rule
-    metric = rule.metric if rule.kind in OF_METRIC else VERDICT
+    metric = raw_metric(rule.metric) if rule.kind in OF_METRIC else VERDICT
     if rule.kind not in JUDGED or (metric == VERDICT and rules.scorer is not None):
         return ()
     behind = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from warehouse.analysis.decisions.corrected import raw_metric
 from warehouse.analysis.decisions.series import VERDICT
 from warehouse.core.errors import BadInput
 
@@ -66,6 +67,11 @@ class Rule:
     min_judge_kappa: float | None = None
     max_judge_age_days: float | None = None
     on_inconclusive: Fallback | None = None
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether it is about a judge's metric that labels correct."""
+        return self.kind in OF_METRIC and self.metric != raw_metric(self.metric)
 
     @property
     def text(self) -> str:
@@ -161,6 +167,7 @@ def check_rules(rules: Rules) -> None:
         raise BadInput(f"confirm: only with one of {', '.join(sorted(CONFIRMED))}")
     if rules.of_judge and not JUDGED.intersection(rule.kind for rule in rules.rules):
         raise BadInput(f"{rules.of_judge[0]}: only with one of {', '.join(sorted(JUDGED))}")
+    _check_corrected(rules)
     for rule in drops:
         max_missed = missed_limit(rule, rules)
         if max_missed is None:
@@ -172,3 +179,15 @@ def check_rules(rules: Rules) -> None:
                 f"{rule.text}: max_missed ({max_missed:g}) must be larger than {rule.kind}: "
                 "smaller drops are allowed"
             )
+
+
+def _check_corrected(rules: Rules) -> None:
+    asked = {"confirm": rules.confirm > 0, "baseline_runs": rules.baseline_runs > 1}
+    for rule in rules.rules:
+        if not rule.is_corrected:
+            continue
+        named = [name for name, is_given in asked.items() if is_given]
+        if rule.kind in DROPS and missed_limit(rule, rules) is not None:
+            named.append("max_missed")
+        if named:
+            raise BadInput(f"{rule.text}: {named[0]} does not go with a corrected metric")

@@ -40,6 +40,11 @@ def interval_words(low: float | None, high: float | None, scale: float | None, a
     return f"{level} {factor * low:.3g} to {factor * high:.3g}"
 
 
+def in_brackets(remark: str | None) -> str:
+    """Return a remark in brackets after a blank; empty if there is none."""
+    return f" ({remark})" if remark else ""
+
+
 def p_words(p_value: float) -> str:
     """Return a p-value: `p = 0.021`."""
     return "p < 0.0001" if p_value < 0.0001 else f"p = {p_value:.2g}"  # noqa: PLR2004 - four decimals
