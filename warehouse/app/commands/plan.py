@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import astuple, fields
 from typing import TYPE_CHECKING
 
 import click
@@ -37,15 +37,23 @@ _ANSWER = (
     "is_cheapest",
     "detectable_difference",
 )
+_LABEL_ANSWER = (
+    "scorer",
+    "metric",
+    "accuracy",
+    "n_answers",
+    "n_labels",
+    "width",
+    "width_of_labels",
+)
 
 
 @click.command()
-@click.argument("model", shell_complete=complete_model)
+@click.argument("model", required=False, shell_complete=complete_model)
 @click.argument("other", required=False, shell_complete=complete_model)
 @click.option(
     "--difference",
     type=click.FloatRange(0, min_open=True),
-    required=True,
     help="True difference to find, in the metric's unit: 0.05 for 5 points of a pass rate.",
 )
 @click.option(
@@ -83,15 +91,22 @@ _ANSWER = (
     show_default=True,
     help="Without OTHER: how much the two models find the same tasks hard.",
 )
+@click.option(
+    "--labels",
+    metavar="SUITE",
+    multiple=True,
+    shell_complete=complete_suite,
+    help="Plan labels of people instead, which correct the judges of a suite. Repeatable.",
+)
 @table_options
 @click.pass_obj
 def plan(
     path: Path,
     /,
-    model: str,
+    model: str | None,
     other: str | None,
     *,
-    difference: float,
+    difference: float | None,
     margin: float | None,
     metric: str,
     scorer: str | None,
@@ -101,21 +116,30 @@ def plan(
     power: float,
     alpha: float,
     correlation: float,
+    labels: tuple[str, ...],
     output: TableOptions,
 ) -> None:
     """Plan a comparison: the tasks and attempts that it takes to find a difference, and their cost.
 
     The variance within and between tasks, and the cost of a call, are those of MODEL and OTHER in
     the store; without OTHER, of MODEL and a model like it. MODEL and OTHER can also be
-    MODEL@DATE, run:RUN_ID or tag:NAME=VALUE.
+    MODEL@DATE, run:RUN_ID or tag:NAME=VALUE. With --labels: how wide the intervals of judges'
+    figures will be with so many labels of a model's answers, chosen at random.
 
     \b
       evalstore plan example/aurora-2 example/kaamos-mini --difference 0.05
       evalstore plan example/aurora-2 --difference 0.05 --attempts 1 --attempts 4
       evalstore plan example/aurora-2 --difference 0.05 --margin 0.02
+      evalstore plan --labels arena
     """
+    if labels:
+        _plan_labels(path, labels, output, is_comparison=bool(model or difference))
+        return
     from warehouse.analysis.decisions.planning import ATTEMPTS, Wanted
 
+    if model is None or difference is None:
+        missing = "argument 'MODEL'" if model is None else "option '--difference'"
+        raise click.UsageError(f"Missing {missing}.")
     if scorer is not None and metric != "passed":
         raise BadInput(f"--scorer: a re-score is a verdict; leave out --metric {metric}")
     if margin is not None and margin >= difference:
@@ -129,17 +153,34 @@ def plan(
         attempts=tuple(sorted(set(attempts))) or ATTEMPTS,
         correlation=correlation,
     )
-    texts = [model] if other is None else [model, other]
+    texts, chosen = [model] if other is None else [model, other], (metric, suite, task_set)
     with open_store(path).reading() as connection:
         rescorer = found_rescorer(connection, scorer, suite)
-        plans = _plans(
-            connection,
-            texts,
-            (metric, suite, task_set),
-            wanted=wanted,
-            rescorer=rescorer,
-        )
+        plans = _plans(connection, texts, chosen, wanted=wanted, rescorer=rescorer)
     _write(plans, wanted, output)
+
+
+def _plan_labels(
+    path: Path, suites: tuple[str, ...], output: TableOptions, *, is_comparison: bool
+) -> None:
+    from warehouse.analysis.decisions.label_planning import (
+        LabelPlanRow,
+        label_sentences,
+        plan_labels,
+    )
+
+    if is_comparison:
+        raise click.UsageError("--labels plans no comparison: leave out MODEL and --difference")
+    for suite in suites:
+        check_suite(path, suite)
+    with open_store(path).reading() as connection:
+        rows = plan_labels(connection, suites)
+    if output.fmt == "table":
+        for text in label_sentences(rows):
+            say_wrapped(text)
+        say("")
+    names = [field.name for field in fields(LabelPlanRow)]
+    print_values(names, map(astuple, rows), output.fmt, output.layout(_LABEL_ANSWER))
 
 
 def _write(plans: list[list[PlanRow]], wanted: Wanted, output: TableOptions) -> None:
