@@ -14,7 +14,7 @@ from corrected_cases import (
     run,
     truth,
 )
-from support import new_store
+from support import command, new_store
 
 from warehouse.engine.statistics.corrected_means import corrected_mean
 
@@ -147,7 +147,7 @@ def test_tasks_that_depend_on_each_other(tmp_path):
     assert figure(store)[3].endswith("some of which depend on each other")
 
 
-def test_labels_of_another_run_that_come_later(tmp_path):
+def test_labels_of_another_run_that_come_later_and_go(tmp_path):
     right = truth()
     drawn = drawn_at_random(200)
     answers = run(right, lenient(right), drawn & False)
@@ -161,6 +161,9 @@ def test_labels_of_another_run_that_come_later(tmp_path):
     assert store.sql("FROM metrics WHERE remark IS NOT NULL").fetchall() == []
     add(store, {"runs": [generation("ratings", "ann")], "ratings": labels})
     assert figure(store) == figure(stored(tmp_path / "once", half_labelled()))
+    assert command(store.path, "forget", "ann", "--yes").code == 0
+    store.sync()
+    assert store.sql("FROM metrics WHERE remark IS NOT NULL").fetchall() == []
 
 
 def test_any_order_of_import_gives_the_same_figures(tmp_path):
