@@ -145,16 +145,29 @@ def test_an_abandoned_batch_is_removed_and_one_in_progress_is_not(lake):
     assert lake.batch_names() == {batch.name}
 
 
-def test_files_contain_schema_version_and_column_meanings(lake):
+def test_files_contain_the_schema_version_and_the_lake_column_meanings(lake):
     with lake.write("import") as writer:
         writer.add(QUARANTINE, [row(1)])
         batch = writer.commit()
     schema = pq.read_schema(lake.file(batch, "quarantine"))
     assert schema.metadata[b"evalstore.schema_version"] == str(LAKE_FORMAT).encode()
+    meanings = json.loads((lake.path / "columns.json").read_bytes())
+    assert meanings.keys() == {table.name for table in TABLES}
     for column in QUARANTINE.columns:
-        assert schema.field(column.name).metadata[b"meaning"].decode() == column.meaning
+        assert meanings["quarantine"][column.name] == column.meaning
+        assert schema.field(column.name).metadata is None
     parquet = pq.ParquetFile(lake.file(batch, "quarantine"))
     assert parquet.metadata.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_meanings_of_another_version_are_replaced(lake):
+    lake.path.mkdir(parents=True)
+    (lake.path / "columns.json").write_text("{}")
+    with lake.write("import") as writer:
+        writer.add(QUARANTINE, [row(1)])
+        batch = writer.commit()
+    assert json.loads((lake.path / "columns.json").read_bytes())["quarantine"]
+    assert lake.batch_names() == {batch.name}
 
 
 def test_rows_beyond_a_row_group_are_all_written(lake, monkeypatch):

@@ -94,14 +94,14 @@ def test_a_replaced_batch_that_cannot_be_removed_is_named(store, tmp_path, unpri
     for n in (1, 2):
         import_into(store, write_log(tmp_path / f"{n}.yaml", log([n], date=f"2026-04-0{n}")))
     store.sync()
-    batch = min((store.path / "lake").iterdir())
+    batch = store.lake.path / min(store.lake.batch_names())
     with without_rights(batch, 0o555):
         ended = shell(store.path, "compact", preexec_fn=unprivileged)
         assert ended.code == 2
         assert f"{batch}: Permission denied; the batch was replaced, but" in ended.err
         assert store.sql("SELECT count(*) FROM results").fetchall() == [(2,)]
     store.sync(rebuild=True)
-    assert len(list((store.path / "lake").iterdir())) == 1
+    assert len(store.lake.batch_names()) == 1
 
 
 @pytest.mark.slow

@@ -235,7 +235,7 @@ def test_open_accepts_text_and_paths(examples):
 
 
 def test_data_missing_from_the_figures_gives_a_warning(examples):
-    batch = next(examples.lake.path.iterdir())
+    batch = next(examples.lake.path.glob("*/"))
     (batch / "results.parquet").write_bytes(b"broken")
     examples.warehouse.unlink()
     with pytest.warns(EvalstoreWarning, match=batch.name):

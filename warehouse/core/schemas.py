@@ -243,7 +243,7 @@ BY_NAME = {table.name: table for table in TABLES}
 
 @cache
 def arrow_schema(table: Table) -> pa.Schema:
-    """Return the Parquet schema of a table, with each column's meaning and the schema version."""
+    """Return the Parquet schema of a table; what its columns mean is in `column_meanings`."""
     import pyarrow as pa
 
     types = {
@@ -257,11 +257,7 @@ def arrow_schema(table: Table) -> pa.Schema:
         "BOOLEAN": pa.bool_(),
         "TIMESTAMP": pa.timestamp("us"),
     }
-    fields = [
-        pa.field(c.name, types[c.type], nullable=c.nullable, metadata={"meaning": c.meaning})
-        for c in table.columns
-    ]
-    return pa.schema(fields, metadata={"evalstore.schema_version": str(LAKE_FORMAT)})
+    return pa.schema([pa.field(c.name, types[c.type], nullable=c.nullable) for c in table.columns])
 
 
 @cache
@@ -269,9 +265,17 @@ def merged_schema(table: Table) -> pa.Schema:
     """Return the Parquet schema of a table in a merged batch, with the batch of each row."""
     import pyarrow as pa
 
-    meaning = {"meaning": "batch that the row came in with"}
-    column = pa.field(BATCH, pa.string(), nullable=False, metadata=meaning)
-    return arrow_schema(table).append(column)
+    return arrow_schema(table).append(pa.field(BATCH, pa.string(), nullable=False))
+
+
+@cache
+def column_meanings() -> bytes:
+    """Return what each column of the lake means, as JSON: by table, then by column."""
+    import orjson
+
+    in_merges = {BATCH: "batch that the row came in with, in the files of merged batches"}
+    meanings = {t.name: {c.name: c.meaning for c in t.columns} | in_merges for t in TABLES}
+    return orjson.dumps(meanings, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def duckdb_type(column: Column) -> str:

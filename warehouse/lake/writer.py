@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Self
 from warehouse.core.errors import EvalstoreError
 from warehouse.core.formats.values import arrow_array
 from warehouse.core.hashing import file_sha256
-from warehouse.core.schemas import BATCH, TABLES, Table, arrow_schema, merged_schema
+from warehouse.core.schemas import (
+    BATCH,
+    LAKE_FORMAT,
+    TABLES,
+    Table,
+    arrow_schema,
+    column_meanings,
+    merged_schema,
+)
 from warehouse.lake.atomic import sync_file, sync_folder, write_durably
 from warehouse.lake.batch import Batch, BatchFile, batch_to_json, evalstore_version
 from warehouse.lake.index.file import NAME as INDEX
@@ -32,6 +40,8 @@ if TYPE_CHECKING:
     from warehouse.lake.batch import Generation, Source, Tombstone
     from warehouse.lake.remote.mirror import Mirror
 
+# In the lake, once: in each file, the meanings would take more space than a small batch's rows.
+MEANINGS = "columns.json"
 ROWS_PER_GROUP = 100_000
 # Rows of whole files are written once they reach this size.
 _BUFFERED_BLOB_BYTES = 2**20
@@ -188,11 +198,21 @@ class BatchWriter:
         write_index(self._folder / INDEX, batch, len(description))
         write_durably(self._folder / "batch.json", description)
         self._lake.path.mkdir(parents=True, exist_ok=True)
+        self._write_meanings()
         self._folder.rename(self._lake.path / self.name)
         sync_folder(self._lake.path)
         if self._mirror is not None:
             self._mirror.push(batch)
         return batch
+
+    def _write_meanings(self) -> None:
+        """Write what the columns mean, where the lake has not got it from this version."""
+        path = self._lake.path / MEANINGS
+        with suppress(OSError):
+            if path.is_file() and path.read_bytes() == column_meanings():
+                return
+        (self._folder / MEANINGS).write_bytes(column_meanings())
+        (self._folder / MEANINGS).rename(path)
 
     def _flush(self, table: Table) -> None:
         rows = self._buffers.pop(table.name, [])
@@ -216,7 +236,11 @@ class BatchWriter:
                 compression="zstd",
                 use_dictionary=[n for n in schema.names if n not in _WITHOUT_DICTIONARY],
                 write_statistics=[n for n in schema.names if n not in _blobs(table)],
+                # Parquet's own types say all that a copy of the schema in Arrow's form would.
+                store_schema=False,
             )
+            version = {"evalstore.schema_version": str(LAKE_FORMAT)}
+            self._writers[table.name].add_key_value_metadata(version)
         return self._writers[table.name]
 
     def _finish_files(self) -> None:
