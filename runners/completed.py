@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from runners.providers.base import EMPTY
 from warehouse.core.formats.json_text import canonical_json
 from warehouse.core.in_memory import open_in_memory
+from warehouse.core.schemas import JUDGEMENTS, RESULTS, RUNS, rows_sql
 from warehouse.lake.batch import Generation, current_generations
 from warehouse.lake.locks import shared_lake_lock
 
@@ -29,32 +30,26 @@ FROM (
         *,
         -- The judge failed, or was interrupted.
         coalesce(starts_with(scorer, 'judge '), false) AND objective_pass IS NULL AS is_unjudged
-    FROM (
-        FROM read_parquet($paths, union_by_name = true)
-        UNION ALL BY NAME SELECT CAST(NULL AS VARCHAR) AS scorer WHERE false
-    )
+    FROM $rows
 )
 WHERE suite = $suite AND run_id = $run_id AND generation = $generation
 QUALIFY row_number() OVER (PARTITION BY content_id) = 1
 ORDER BY content_id
-"""
+""".replace("$rows", rows_sql(RESULTS))
 # What judges cost in suites of one's own; a poster judge has a run of its own.
 _JUDGES = """
 SELECT result_id, sum(cost_usd)
-FROM (
-    FROM read_parquet($paths, union_by_name = true)
-    UNION ALL BY NAME SELECT NULL AS result_id WHERE false
-)
+FROM $rows
 WHERE suite = $suite AND run_id = $run_id AND generation = $generation AND result_id IS NOT NULL
     AND cost_usd IS NOT NULL
 GROUP BY result_id
 ORDER BY result_id
-"""
+""".replace("$rows", rows_sql(JUDGEMENTS))
 _PLANS = """
-SELECT plan FROM read_parquet($paths, union_by_name = true)
+SELECT plan FROM $rows
 WHERE suite = $suite AND run_id = $run_id AND generation = $generation AND plan IS NOT NULL
 ORDER BY content_id
-"""
+""".replace("$rows", rows_sql(RUNS))
 
 _ResultTuple = tuple[str, bool, bool, str | None, float, str | None, str | None, str, str, str, int]
 

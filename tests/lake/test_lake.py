@@ -14,6 +14,7 @@ from support import EXAMPLES, import_into, log, new_store, write_log
 
 from warehouse.core.errors import StoreDamaged, StoreNewer, UnknownColumn
 from warehouse.core.schemas import (
+    BY_NAME,
     FILES,
     LAKE_FORMAT,
     QUARANTINE,
@@ -30,7 +31,9 @@ from warehouse.lake.batch import (
     batch_from_json,
     batch_to_json,
 )
+from warehouse.lake.compaction import rows_of
 from warehouse.lake.lake import Lake
+from warehouse.lake.writer import arrow_table
 
 
 @pytest.fixture
@@ -155,7 +158,7 @@ def test_files_contain_the_schema_version_and_the_lake_column_meanings(lake):
     assert meanings.keys() == {table.name for table in TABLES}
     for column in QUARANTINE.columns:
         assert meanings["quarantine"][column.name] == column.meaning
-        assert schema.field(column.name).metadata is None
+    assert all(field.metadata is None for field in schema)
     parquet = pq.ParquetFile(lake.file(batch, "quarantine"))
     assert parquet.metadata.row_group(0).column(0).compression == "ZSTD"
 
@@ -168,6 +171,34 @@ def test_meanings_of_another_version_are_replaced(lake):
         batch = writer.commit()
     assert json.loads((lake.path / "columns.json").read_bytes())["quarantine"]
     assert lake.batch_names() == {batch.name}
+
+
+def test_a_small_file_has_the_columns_with_values_and_the_required_ones(store, tmp_path):
+    import_into(store, write_log(tmp_path / "a.yaml"))
+    [batch] = store.lake.current()
+    results = pq.ParquetFile(store.lake.file(batch, "results"))
+    names = set(results.schema_arrow.names)
+    assert {"suite", "run_id", "generation", "content_id", "model_path", "answer"} <= names
+    assert not {"trial_id", "system", "phases", "ttft_ms"} & names
+    assert all(column.null_count < len(column) for column in results.read().columns)
+    columns = [results.metadata.row_group(0).column(at) for at in range(len(names))]
+    described = {each.path_in_schema for each in columns if each.statistics is not None}
+    assert described == {"suite", "run_id", "generation"}
+    # All columns are there wherever rows are read.
+    assert store.sql("SELECT count(phases) FROM lake.results").fetchall() == [(0,)]
+    assert rows_of(store.lake, batch, BY_NAME["results"]).num_columns == len(RESULTS.columns) + 1
+
+
+def test_columns_that_only_later_rows_have_are_written(lake, monkeypatch):
+    for small_bytes in (0, 2**20):
+        monkeypatch.setattr("warehouse.lake.writer._SMALL_BYTES", small_bytes)
+        with lake.write("import") as writer:
+            writer.add_table(QUARANTINE, arrow_table(QUARANTINE, [row(1)]))
+            writer.add_table(QUARANTINE, arrow_table(QUARANTINE, [row(2) | {"line": 7}]))
+            batch = writer.commit()
+        file = pq.ParquetFile(lake.file(batch, "quarantine"))
+        assert file.read(["line"])["line"].to_pylist() == [None, 7]
+        assert len(file.schema_arrow.names) < len(QUARANTINE.columns) or small_bytes == 0
 
 
 def test_rows_beyond_a_row_group_are_all_written(lake, monkeypatch):
@@ -198,7 +229,8 @@ def test_files_do_not_pile_up_in_memory(lake):
     assert [group.num_rows for group in groups] == [1, 0] * 20
     columns = [groups[0].column(at) for at in range(metadata.num_columns)]
     described = {each.path_in_schema for each in columns if each.statistics is not None}
-    assert described == {column.name for column in FILES.columns} - {"content"}
+    # Only what runs are found by: of a text, each file would keep the first and the last.
+    assert described == set()
     contents = pq.read_table(lake.file(batch, "files"))["content"].to_pylist()
     assert contents == [bytes([n]) * 2**20 for n in range(20)]
 

@@ -278,6 +278,18 @@ def column_meanings() -> bytes:
     return orjson.dumps(meanings, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
+def rows_sql(table: Table) -> str:
+    """Return the relation of a table's rows in the files `$paths`, with all of its columns.
+
+    Files lack columns that are newer than they are, and small ones those without a value.
+    """
+    nulls = ", ".join(f"NULL::{duckdb_type(c)} AS {c.name}" for c in table.columns)
+    return (
+        "(FROM read_parquet($paths, union_by_name = true, filename = true) "
+        f"UNION ALL BY NAME SELECT {nulls} WHERE false)"
+    )
+
+
 def duckdb_type(column: Column) -> str:
     """Return the type of a column in the warehouse, where JSON is text that any client can read."""
     return "VARCHAR" if column.type == "JSON" else column.type

@@ -20,7 +20,6 @@ from warehouse.core.schemas import (
     Table,
     arrow_schema,
     column_meanings,
-    merged_schema,
 )
 from warehouse.lake.atomic import sync_file, sync_folder, write_durably
 from warehouse.lake.batch import Batch, BatchFile, batch_to_json, evalstore_version
@@ -45,6 +44,10 @@ MEANINGS = "columns.json"
 ROWS_PER_GROUP = 100_000
 # Rows of whole files are written once they reach this size.
 _BUFFERED_BLOB_BYTES = 2**20
+# Less than this waits for more, so that a small file has no column without a value.
+_SMALL_BYTES = 2**20
+# What runs are found by; of a column of texts, each file would keep the first and the last.
+_WITH_STATISTICS = ("suite", "run_id", "generation", BATCH)
 # Their values rarely repeat: a dictionary of them would cost time and save nothing.
 _WITHOUT_DICTIONARY = {
     *("content_id", "seq", "raw_output", "parsed_output", "explanation", "text", "extra"),
@@ -94,6 +97,7 @@ class BatchWriter:
         self._command = command
         self._folder = lake.staging / self.name
         self._writers: dict[str, pq.ParquetWriter] = {}
+        self._first: dict[str, pa.Table] = {}
         self._buffers: dict[str, list[Row]] = {}
         self._used_columns: dict[str, set[str]] = {}
         self._blob_bytes: Counter[str] = Counter()
@@ -144,7 +148,7 @@ class BatchWriter:
     def add_table(self, table: Table, rows: pa.Table) -> None:
         """Add Arrow rows of a table's schema, or of its schema in merged batches."""
         self._flush(table)
-        self._parquet(table, rows.schema.names).write_table(rows)
+        self._write(table, rows)
 
     @property
     def scratch(self) -> Path:
@@ -158,7 +162,8 @@ class BatchWriter:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was added."""
-        return not any(self._buffers.values()) and not any(self._folder.iterdir())
+        is_buffered = any(self._buffers.values()) or bool(self._first)
+        return not is_buffered and not any(self._folder.iterdir())
 
     def commit(
         self,
@@ -220,22 +225,33 @@ class BatchWriter:
         blob_bytes = self._blob_bytes.pop(table.name, 0)
         if rows:
             written = arrow_table(table, rows, used)
-            self._parquet(table).write_table(written)
+            self._write(table, written)
             if blob_bytes >= _BUFFERED_BLOB_BYTES:
                 # The writer keeps the pages of a row group until the next one begins.
-                self._parquet(table).write_table(written.slice(0, 0))
+                self._write(table, written.slice(0, 0))
 
-    def _parquet(self, table: Table, columns: Iterable[str] = ()) -> pq.ParquetWriter:
+    def _write(self, table: Table, rows: pa.Table) -> None:
+        if table.name not in self._writers:
+            import pyarrow as pa
+
+            first = self._first.pop(table.name, None)
+            rows = rows if first is None else pa.concat_tables([first, rows])
+            if rows.nbytes < _SMALL_BYTES:
+                self._first[table.name] = rows
+                return
+        self._parquet(table, rows.schema).write_table(rows)
+
+    def _parquet(self, table: Table, schema: pa.Schema) -> pq.ParquetWriter:
         import pyarrow.parquet as pq
 
         if table.name not in self._writers:
-            schema = merged_schema(table) if BATCH in columns else arrow_schema(table)
+            names = schema.names
             self._writers[table.name] = pq.ParquetWriter(
                 self.path(table),
                 schema,
                 compression="zstd",
-                use_dictionary=[n for n in schema.names if n not in _WITHOUT_DICTIONARY],
-                write_statistics=[n for n in schema.names if n not in _blobs(table)],
+                use_dictionary=[n for n in names if n not in _WITHOUT_DICTIONARY],
+                write_statistics=[n for n in names if n in _WITH_STATISTICS],
                 # Parquet's own types say all that a copy of the schema in Arrow's form would.
                 store_schema=False,
             )
@@ -246,6 +262,9 @@ class BatchWriter:
     def _finish_files(self) -> None:
         for table in TABLES:
             self._flush(table)
+            if (rows := self._first.pop(table.name, None)) is not None:
+                rows = _without_empty_columns(rows)
+                self._parquet(table, rows.schema).write_table(rows)
         for writer in self._writers.values():
             writer.close()
 
@@ -257,6 +276,17 @@ class BatchWriter:
             sync_file(path)
             files[path.stem] = BatchFile(pq.read_metadata(path).num_rows, file_sha256(path))
         return files
+
+
+def _without_empty_columns(rows: pa.Table) -> pa.Table:
+    """Drop the columns without a value: readers take those that a file lacks for NULL."""
+    return rows.select(
+        [
+            column.name
+            for column, values in zip(rows.schema, rows.columns, strict=True)
+            if not column.nullable or values.null_count < len(values)
+        ]
+    )
 
 
 def _column(values: Sequence[object], arrow_type: pa.DataType) -> pa.Array:

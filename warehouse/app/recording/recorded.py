@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from warehouse.core.errors import BadInput, StoreUnreadable
 from warehouse.core.files import open_regular, problem
 from warehouse.core.in_memory import open_in_memory
-from warehouse.core.schemas import RESULTS, RUNS
+from warehouse.core.schemas import RESULTS, RUNS, rows_sql
 from warehouse.lake.batch import Generation, current_generations
 from warehouse.lake.journal.journal import Entry, journal_paths, read_journal
 from warehouse.lake.locks import shared_lake_lock
@@ -28,7 +28,7 @@ ResultKey = tuple[str | None, str | None, str | None, int | None]
 
 _QUERY = """
 SELECT $columns
-FROM read_parquet($paths, union_by_name = true)
+FROM $rows
 WHERE suite = $suite AND run_id = $run_id AND generation = $generation
 """
 _COLUMNS = {
@@ -124,6 +124,7 @@ def _in_lake(lake: Lake, suite: str, run_id: str) -> tuple[RecordedRun, list[Ent
         for table, columns in _COLUMNS.items():
             if paths := lake.files(batches, table.name):
                 query = _QUERY.replace("$columns", ", ".join(columns))
+                query = query.replace("$rows", rows_sql(table))
                 found = connection.execute(query, {"paths": paths, **bound})
                 while rows := found.fetchmany(10_000):
                     entries += [

@@ -26,6 +26,7 @@ from warehouse.core.errors import BadInput
 from warehouse.core.files import problem
 from warehouse.core.formats.values import utf8
 from warehouse.core.in_memory import open_in_memory
+from warehouse.core.schemas import RUNS, rows_sql
 from warehouse.engine.views.suite_traits import built_in_suites
 from warehouse.lake.locks import shared_lake_lock
 
@@ -204,12 +205,12 @@ def _stored(lake: Lake, suite: str, run: str) -> TableSpec | None:
         rows = connection.execute(
             """
             SELECT config
-            FROM read_parquet($paths, union_by_name = true, filename = true)
+            FROM $rows
             WHERE suite = $suite AND origin = 'import'
                 AND CASE WHEN json_valid(config) THEN json_extract_string(config, $place) = $run END
             ORDER BY filename DESC
             LIMIT 1
-            """,
+            """.replace("$rows", rows_sql(RUNS)),
             {"paths": paths, "suite": suite, "run": run, "place": f"$.{CONFIG_KEY}.run"},
         ).fetchall()
     if not rows:
