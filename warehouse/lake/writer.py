@@ -44,6 +44,8 @@ MEANINGS = "columns.json"
 ROWS_PER_GROUP = 100_000
 # Rows of whole files are written once they reach this size.
 _BUFFERED_BLOB_BYTES = 2**20
+# pyarrow's own, 1, leaves texts an eighth larger and is hardly faster.
+_COMPRESSION_LEVEL = 3
 # Less than this waits for more, so that a small file has no column without a value.
 _SMALL_BYTES = 2**20
 # What runs are found by; of a column of texts, each file would keep the first and the last.
@@ -250,6 +252,7 @@ class BatchWriter:
                 self.path(table),
                 schema,
                 compression="zstd",
+                compression_level=_COMPRESSION_LEVEL,
                 use_dictionary=[n for n in names if n not in _WITHOUT_DICTIONARY],
                 write_statistics=[n for n in names if n in _WITH_STATISTICS],
                 # Parquet's own types say all that a copy of the schema in Arrow's form would.
