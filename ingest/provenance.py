@@ -44,7 +44,13 @@ def file_row(file: SourceFile, file_format: str, *, size: int | None = None) -> 
 
 
 def log_row(
-    path: Path, sha256: str, file_format: str, *, is_masked: bool, data: bytes | None = None
+    path: Path,
+    sha256: str,
+    file_format: str,
+    *,
+    is_masked: bool,
+    is_kept: bool,
+    data: bytes | None = None,
 ) -> FileRow:
     """Return the row of a file that was read in blocks.
 
@@ -54,10 +60,13 @@ def log_row(
         file_format: name of the format.
         is_masked: whether secrets are masked. This is impossible in binary files, whose bytes are
             therefore not kept.
+        is_kept: whether its bytes are kept, up to the limit of their size.
         data: its bytes, if they have been read.
     """
     size = path.stat().st_size if data is None else len(data)
-    if data is None and size <= LARGEST_KEPT_BYTES:
+    if not is_kept:
+        data = None
+    elif data is None and size <= LARGEST_KEPT_BYTES:
         data = read_regular(path)
     if data is not None and is_masked:
         is_table = path.suffix.lower() in _SEPARATED

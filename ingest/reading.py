@@ -163,6 +163,8 @@ class Stream:
             stream should have all of the run.
         is_open: whether any other file may have more of its runs, so that nothing is missing from
             it: each record counts by itself, as those of judges do.
+        has_traces: whether its rows are traces of agents, with all that the files say: no copy of
+            the files is kept, or each trace would lie in the lake twice.
     """
 
     paths: tuple[Path, ...]
@@ -172,6 +174,7 @@ class Stream:
     is_run: bool = False
     parts: frozenset[str] = frozenset()
     is_open: bool = False
+    has_traces: bool = False
 
 
 @dataclass(slots=True)

@@ -125,7 +125,8 @@ class StreamImport:
             return
         for name, given in rows.items():
             session.writer.add(BY_NAME[name], given)
-        session.write_provenance(streamed.file, reading, files=reading.files)
+        others = [file for file in reading.files if file.path not in streamed.hashes]
+        session.write_provenance(streamed.file, reading, files=others)
         if not is_new:
             self._write_logs(streamed)
         for run in written:
@@ -152,6 +153,7 @@ class StreamImport:
                 sha256,
                 streamed.reading.format,
                 is_masked=self._session.options.redact,
+                is_kept=not streamed.stream.has_traces,
                 data=streamed.contents.get(path),
             )
             self._session.writer.add(FILES, [row])

@@ -621,7 +621,9 @@ class FileRow(TypedDict, total=False):
     sha256: Annotated[str, "SHA-256 of the bytes"]
     format: Annotated[str, "format, as detected by the import"]
     size_bytes: Annotated[int, "size, bytes"]
-    content: Annotated[bytes | None, "the bytes; NULL above the size limit"]
+    content: Annotated[
+        bytes | None, "the bytes; NULL above the size limit and of agents' traces, which are rows"
+    ]
 
 
 class QuarantineRow(TypedDict, total=False):

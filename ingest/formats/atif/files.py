@@ -86,6 +86,7 @@ def _reading(trials: list[list[LargeObject]]) -> Reading:
         blocks=lambda: chain(*(_blocks(each, *of) for each, of in zip(trials, ids, strict=True))),
         header={"origin": "import"},
         parts=frozenset(part_id(trial_id) for _, trial_id in ids),
+        has_traces=True,
     )
     return Reading(FORMAT, run=(SUITE, ids[0][0]), stream=stream)
 

@@ -129,6 +129,11 @@ def run_reading(
         run=(header["suite"], header["run_id"]),
         rejects=list(rejects),
         stream=Stream(
-            paths=paths, tables=tables, blocks=blocks, is_run=True, parts=frozenset(parts)
+            paths=paths,
+            tables=tables,
+            blocks=blocks,
+            is_run=True,
+            parts=frozenset(parts),
+            has_traces="steps" in tables,
         ),
     )

@@ -66,6 +66,7 @@ def read_trial(path: Path, context: ImportContext) -> Iterator[Reading]:
         blocks=partial(_blocks, file.path, trial, report, mains, is_masked=context.options.redact),
         header={"origin": "import"},
         parts=frozenset({trial_part(trial)}),
+        has_traces=True,
     )
     yield reading
 

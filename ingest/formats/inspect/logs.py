@@ -52,7 +52,7 @@ def read_log(path: Path, context: ImportContext) -> Iterator[Reading]:
         return
     shared = evaluation(header)
     blocks = _LogBlocks(path, header, shared, redact=redact).read
-    stream = Stream(paths=(path,), tables=_TABLES, blocks=blocks, is_run=True)
+    stream = Stream(paths=(path,), tables=_TABLES, blocks=blocks, is_run=True, has_traces=True)
     reading = Reading(FORMAT, run=(SUITE, shared.run_id), stream=stream)
     reading.rows["runs"] = [run_row(header, shared)]
     yield reading

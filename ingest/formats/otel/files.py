@@ -62,6 +62,7 @@ def read_spans(path: Path, context: ImportContext) -> Iterator[Reading]:
             blocks=partial(_blocks, source, traces, lost),
             header={"source_name": utf8(path.name)},
             parts=frozenset(_parts(traces)),
+            has_traces=True,
         ),
     )
 

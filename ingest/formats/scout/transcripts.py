@@ -69,6 +69,7 @@ def read_transcripts(path: Path, context: ImportContext) -> Iterator[Reading]:
             blocks=partial(_blocks, path, redact=context.options.redact),
             header={"source_name": utf8(path.name)},
             parts=frozenset(part_id(str(row["transcript_id"])) for row in rows),
+            has_traces=True,
         ),
     )
 
