@@ -378,6 +378,18 @@ def test_messages_by_convention(trials, attributes):
     ]
 
 
+def test_parts_are_kept_where_text_and_calls_do_not_say_all(trials):
+    text = {"type": "text", "content": "I look."}
+    calls = [{"type": "tool_call", "id": f"c{n}", "name": "ls", "arguments": {}} for n in (1, 2)]
+    odd = [calls[0] | {"index": 3}, {**calls[1], "type": "server_tool_call"}]
+    for number, parts in enumerate(([text, *calls], [calls[0], text], [text, odd[0]], [odd[1]])):
+        said = json.dumps([{"role": "assistant", "parts": parts}])
+        trials(otlp(call(1, trace=f"{number:032x}", gen_ai__output__messages=said)))
+    kept = query(trials.store, "SELECT parts FROM messages ORDER BY result_id, seq")
+    found = {row["parts"] and json.dumps(json.loads(row["parts"])) for row in kept}
+    assert found == {None, *map(json.dumps, ([calls[0], text], [text, odd[0]], [odd[1]]))}
+
+
 def test_messages_may_be_events(trials):
     events = [
         {"name": "gen_ai.user.message", "attributes": attributes(content="go")},

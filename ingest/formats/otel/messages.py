@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import list_of, object_of, plain_text, text_of, texts_of
@@ -33,6 +34,7 @@ HELD = (
 HELD_LEAVES = ("llm.input_messages.", "llm.output_messages.", "gen_ai.prompt.", "gen_ai.completion")
 _TEXT_TYPES = ("text", "input_text", "output_text", None)
 _CALL_TYPES = ("tool_call", "tool-call", "tool_use", "function_call")
+_CALL_KEYS = {"type", "id", "name", "arguments"}
 _RESULT_TYPES = ("tool_call_response", "tool-result", "tool_result")
 _COLUMNS = {"role", "content", "parts", "contents", "tool_calls", "tool_call_id", "message"}
 
@@ -112,11 +114,10 @@ def _row(given: Json, role: str) -> MessageRow:
     answers = [part for part in parts if part.get("type") in _RESULT_TYPES]
     call_id = next(iter([*map(_answered, answers), message.get("tool_call_id")]), None)
     extra = {name: value for name, value in message.items() if name not in _COLUMNS}
-    is_text = not parts or all(_is_text(part) for part in parts)
     return {
         "role": text_of(message.get("role")) or role,
         "text": _joined(parts) if parts else plain_text(content),
-        "parts": None if is_text else json_text(content),
+        "parts": None if _is_in_columns(parts) else json_text(content),
         "tool_calls": json_text(calls) if calls else None,
         "tool_call_id": text_of(call_id),
         "extra": json_text(extra) if any(value is not None for value in extra.values()) else None,
@@ -126,6 +127,12 @@ def _row(given: Json, role: str) -> MessageRow:
 def _part(given: Json) -> JsonObject:
     part = object_of(given) if isinstance(given, dict) else {"type": "text", "text": given}
     return object_of(part.get("message_content")) or part
+
+
+def _is_in_columns(parts: Sequence[JsonObject]) -> bool:
+    """Return whether text and calls say all of a message: texts, and then calls, if any."""
+    calls = dropwhile(_is_text, parts)
+    return all(part.get("type") == "tool_call" and part.keys() <= _CALL_KEYS for part in calls)
 
 
 def _is_text(part: JsonObject) -> bool:
