@@ -31,6 +31,7 @@ _MODULES: tuple[str, ...] = (
     "imports.small_files",
     "imports.inspect_samples",
     "imports.lm_eval_samples",
+    "imports.trace_sizes",
     "stores.history",
     "stores.dataframe",
     "commands.start",
@@ -50,7 +51,7 @@ _MODULES: tuple[str, ...] = (
 BENCHMARKS = {module.rpartition(".")[2]: f"bench.{module}" for module in _MODULES}
 # They take minutes, and run with `--full` only.
 LONG = {"openclaw_import", "inspect_samples", "lm_eval_samples"} | {
-    *("validators", "runner_throughput", "compaction", "small_files", "planner"),
+    *("validators", "runner_throughput", "compaction", "small_files", "planner", "trace_sizes"),
 }
 _MARK = "ratios: "
 _ROUNDS = 3
