@@ -97,7 +97,6 @@ def write_tau(folder, trials, steps):
             "reward_info": {"reward": 1.0, "db_check": {"db_match": True, "db_reward": 1.0}},
             "messages": [one for at in range(steps) for one in _tau_step(agent, at)],
             "trial": 0,
-            "seed": agent.number(10**6),
         }
         for task in tasks
     ]
@@ -167,18 +166,20 @@ def write_atif(folder, trials, steps):
     """Write trajectories in ATIF."""
     agent = Agent("atif")
     for n in range(trials):
-        document = {
-            "schema_version": "ATIF-v1.5",
-            "session_id": agent.uuid(),
-            "agent": {"name": "openhands", "version": "1.1.0", "model_name": MODEL},
-            "steps": [
-                {"step_id": 1, "source": "system", "message": SYSTEM},
-                {"step_id": 2, "source": "user", "message": agent.text(500, 2_000)},
-                *(_atif_step(agent, at) for at in range(3, steps + 3)),
-            ],
-            "final_metrics": {"total_prompt_tokens": 9, "total_completion_tokens": 8},
-        }
-        _write(folder / f"trajectory_{n}.json", document)
+        _write(folder / f"trajectory_{n}.json", _trajectory(agent, steps))
+
+
+def _trajectory(agent, steps):
+    return {
+        "schema_version": "ATIF-v1.5",
+        "session_id": agent.uuid(),
+        "agent": {"name": "openhands", "version": "1.1.0", "model_name": MODEL},
+        "steps": [
+            {"step_id": 1, "source": "system", "message": SYSTEM},
+            {"step_id": 2, "source": "user", "message": agent.text(500, 2_000)},
+            *(_atif_step(agent, at) for at in range(3, steps + 3)),
+        ],
+    }
 
 
 def _atif_step(agent, at):
@@ -214,16 +215,9 @@ def write_harbor(folder, trials, steps):
             "id": agent.uuid(),
             "task_name": f"task-{n}",
             "trial_name": trial,
-            "trial_uri": f"file:///jobs/job/{trial}",
             "task_id": task,
-            "source": None,
-            "task_checksum": agent.hex(64),
             "config": config,
-            "agent_info": {
-                "name": "openhands",
-                "version": "1.1.0",
-                "model_info": {"name": MODEL, "provider": "acme"},
-            },
+            "agent_info": {"name": "openhands", "version": "1.1.0", "model_info": {"name": MODEL}},
             "agent_result": {"n_input_tokens": 9, "n_output_tokens": 8, "cost_usd": 0.5},
             "verifier_result": {"rewards": {"reward": 1.0}},
             "exception_info": None,
@@ -232,16 +226,7 @@ def write_harbor(folder, trials, steps):
         }
         _write(job / trial / "config.json", config)
         _write(job / trial / "result.json", result)
-        document = {
-            "schema_version": "ATIF-v1.5",
-            "session_id": agent.uuid(),
-            "agent": {"name": "openhands", "version": "1.1.0", "model_name": MODEL},
-            "steps": [
-                {"step_id": 1, "source": "user", "message": agent.text(500, 2_000)},
-                *(_atif_step(agent, at) for at in range(2, steps + 2)),
-            ],
-        }
-        _write(job / trial / "agent" / "trajectory.json", document)
+        _write(job / trial / "agent" / "trajectory.json", _trajectory(agent, steps))
 
 
 def write_otel(folder, trials, steps):
@@ -264,32 +249,21 @@ def _otel_step(agent, trace, root, at):
     call_id, arguments = f"call_{agent.hex(24)}", {"command": agent.command()}
     call = {"type": "tool_call", "id": call_id, "name": "bash", "arguments": arguments}
     said = [{"role": "assistant", "parts": [{"type": "text", "content": agent.thought()}, call]}]
-    yield _span(
-        agent,
-        (trace, agent.hex(16), root),
-        at,
-        f"chat {MODEL}",
-        "chat",
-        **{
-            "gen_ai.request.model": MODEL,
-            "gen_ai.usage.input_tokens": agent.number(9_000),
-            "gen_ai.usage.output_tokens": agent.number(900),
-            "gen_ai.output.messages": json.dumps(said),
-        },
-    )
-    yield _span(
-        agent,
-        (trace, agent.hex(16), root),
-        at,
-        "execute_tool bash",
-        "execute_tool",
-        **{
-            "gen_ai.tool.name": "bash",
-            "gen_ai.tool.call.id": call_id,
-            "gen_ai.tool.call.arguments": json.dumps(arguments),
-            "gen_ai.tool.call.result": agent.seen(),
-        },
-    )
+    answer = {
+        "gen_ai.request.model": MODEL,
+        "gen_ai.usage.input_tokens": agent.number(9_000),
+        "gen_ai.usage.output_tokens": agent.number(900),
+        "gen_ai.output.messages": json.dumps(said),
+    }
+    yield _span(agent, (trace, agent.hex(16), root), at, f"chat {MODEL}", "chat", **answer)
+    result = {
+        "gen_ai.tool.name": "bash",
+        "gen_ai.tool.call.id": call_id,
+        "gen_ai.tool.call.arguments": json.dumps(arguments),
+        "gen_ai.tool.call.result": agent.seen(),
+    }
+    ids = trace, agent.hex(16), root
+    yield _span(agent, ids, at, "execute_tool bash", "execute_tool", **result)
 
 
 def _span(agent, ids, at, name, operation, **values):
