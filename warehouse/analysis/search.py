@@ -53,10 +53,10 @@ described AS (
         coalesce(listed.part = 'prompt' OR listed.who IN ('system', 'user'), false) AS is_sent,
         -- A result's id is unique in its run only.
         hash(
-            listed.suite, results.task_set, results.task_id, listed.part, listed.who,
+            task_number(listed.suite, results.task_set, results.task_id), listed.part, listed.who,
             CASE
-                WHEN is_sent THEN md5(listed.text)
-                ELSE concat_ws('/', listed.run_id, listed.result_id, listed.seq)
+                WHEN is_sent THEN text_hash(listed.text)
+                ELSE text_hash(concat_ws('/', listed.run_id, listed.result_id, listed.seq))
             END
         ) AS same
     FROM listed

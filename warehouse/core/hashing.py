@@ -63,3 +63,8 @@ def numbered(hashes: Iterable[str]) -> list[str]:
         seen[value] += 1
         ids.append(value if seen[value] == 1 else f"{value}-{seen[value]}")
     return ids
+
+
+def text_hash_sql(text: str) -> str:
+    """Return the macro `text_hash` of a text, an expression, for databases without our macros."""
+    return f"hash({text}, '...' || {text}, '.....' || {text})"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warehouse.core.hashing import text_hash_sql
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -56,8 +58,8 @@ SELECT
     line,
     keys IS NOT NULL AS is_object,
     line_hash,
-    hash(record_hash) AS record_number,
-    hash(task_id, filter) AS place_hash,
+    {text_hash_sql("record_hash")} AS record_number,
+    hash({text_hash_sql("task_id")}, {text_hash_sql("filter")}) AS place_hash,
     CASE
         WHEN len(keys) > {_MOST_FIELDS}
             THEN format('{{:,}} fields; the limit is {_MOST_FIELDS:,}', len(keys))
@@ -142,7 +144,7 @@ _NUMBER = """CASE
 _FIELDS = f"""objects AS (
     SELECT
         line,
-        hash(text) AS line_hash,
+        {text_hash_sql("text")} AS line_hash,
         CASE WHEN json_valid(text) AND starts_with(ltrim(text, {_WHITESPACE}), '{{') THEN text END
             AS object
     FROM lines

@@ -39,8 +39,11 @@ WITH
 -- metrics that are tested by ranks go through a window, which keeps all its rows.
 calls AS NOT MATERIALIZED (
     SELECT
-        hash(raw.series, raw.task_set) AS subject,
-        hash(raw.series, raw.task_set, raw.task_id, raw.task_hash, raw.template_hash) AS task,
+        hash(raw.series, text_hash(raw.task_set)) AS subject,
+        hash(
+            raw.series, text_hash(raw.task_set), text_hash(raw.task_id), text_hash(raw.task_hash),
+            text_hash(raw.template_hash)
+        ) AS task,
         times.position,
         coalesce(raw.is_correct, raw.objective_pass, raw.computed) AS passed,
         raw.availability_status = 'ok' AND raw.success AS is_answered,
@@ -186,7 +189,7 @@ summed AS (
 
 subjects AS (
     SELECT DISTINCT
-        hash(series, task_set) AS subject, suite, task_set, provider, model, settings
+        hash(series, text_hash(task_set)) AS subject, suite, task_set, provider, model, settings
     FROM scores.setups
     WHERE NOT is_replay
 ),

@@ -53,7 +53,7 @@ WITH attempts AS (
         listed,
         kind,
         task,
-        hash(entry, scorer, metric, filter) AS figure
+        hash(entry, text_hash(scorer), text_hash(metric), text_hash(filter)) AS figure
     FROM scores.task_attempts
 ),
 

@@ -41,7 +41,7 @@ prefixed AS (
     SELECT
         *,
         -- The sum of hashes of all calls so far is the same where all of them are.
-        sum(hash(tool, arguments, position)::HUGEINT // 65536) OVER (
+        sum(hash(text_hash(tool), text_hash(arguments), position)::HUGEINT // 65536) OVER (
             PARTITION BY suite, run_id, result_id ORDER BY position
         ) AS prefix
     FROM calls

@@ -6,7 +6,7 @@ SELECT
     calls.suite,
     setups.task_set,
     calls.task_id,
-    min(hash(
+    min(task_number(
         calls.suite, setups.task_set, group_name(json_extract(calls.extra, fields.field))
     )) AS cluster
 FROM (

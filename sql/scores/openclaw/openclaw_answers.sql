@@ -13,7 +13,7 @@ SELECT
     content_id,
     setup,
     thinking_level,
-    hash(task_id, task_name, task_hash) AS prompt_key,
+    task_number(task_id, task_name, task_hash) AS prompt_key,
     duplicate_of IS NULL AS is_counted,
     coalesce(availability_status = 'ok', false) AS is_answered,
     success,

@@ -4,7 +4,7 @@
 WITH tasks AS (
     SELECT
         run_id,
-        hash(task_id, task_name, task_hash) AS prompt_key,
+        task_number(task_id, task_name, task_hash) AS prompt_key,
         expected_tools,
         -- A text is a list of its characters to the original program; what else is not a list
         -- expects nothing.

@@ -15,7 +15,7 @@ SELECT
     task_set,
     entry,
     count(*) AS n_tasks,
-    bit_xor(hash(task_id, task_hash)) AS asked,
+    bit_xor(hash(text_hash(task_id), text_hash(task_hash))) AS asked,
     sum(n_results) > sum(n_unanswered) AS is_answered,
     max(n_judged) > 0 AS is_judged,
     count(*) FILTER (n_results > 1) >= 10

@@ -59,7 +59,7 @@ sums AS (
         exact_sum(CASE WHEN n_missing > 0 THEN max_rate - coalesce(pass_rate, 0) END) AS above,
         exact_sum(CASE WHEN is_in_set THEN pass_rate END)
             / nullif(count(pass_rate) FILTER (is_in_set), 0) AS covered_rate,
-        bit_xor(hash(task_id, CASE WHEN NOT is_in_set THEN task_hash END)) AS asked
+        bit_xor(hash(text_hash(task_id), text_hash(CASE WHEN NOT is_in_set THEN task_hash END))) AS asked
     FROM placed
     -- An entry is of one run; a sync restricts the rows by it.
     GROUP BY suite, run_id, entry

@@ -125,7 +125,7 @@ LEFT JOIN sides AS labels
     -- 3 of 5 is not 3 of 100.
     AND (judged.scale = labels.scale) IS NOT false
 JOIN (
-    SELECT suite, run_id, result_id, entry, task_id, hash(suite, task_set, task_id) AS task
+    SELECT suite, run_id, result_id, entry, task_id, task_number(suite, task_set, task_id) AS task
     FROM scores.resolved_results
     WHERE NOT is_replay
 ) AS calls

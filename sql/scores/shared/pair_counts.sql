@@ -39,7 +39,7 @@ WITH scored AS (
         is_binary,
         is_share,
         series,
-        hash(suite, task_set, scorer, metric, filter) AS contest
+        hash(text_hash(suite), text_hash(task_set), text_hash(scorer), text_hash(metric), text_hash(filter)) AS contest
     FROM scores.board_scores
     LEFT JOIN suite_traits AS traits USING (suite)
     WHERE is_headline(metric, traits.headline_metrics, traits.minor_metrics)
@@ -123,7 +123,9 @@ unsettled AS (
     JOIN scores.board_runs AS board ON facts.entry = board.entry
     JOIN models
         ON board.series = models.series
-        AND hash(board.suite, board.task_set, NULL::VARCHAR, 'passed', NULL::VARCHAR)
+        AND hash(
+            text_hash(board.suite), text_hash(board.task_set), text_hash(NULL), text_hash('passed'), text_hash(NULL)
+        )
         = models.contest
     LEFT JOIN sides
         ON models.contest = sides.contest

@@ -51,7 +51,7 @@ calls AS (
         seq,
         entry,
         task_id,
-        hash(suite, task_set, task_id) AS task,
+        task_number(suite, task_set, task_id) AS task,
         attempt
     FROM scores.resolved_results
     WHERE NOT is_replay
@@ -119,7 +119,7 @@ attempts AS (
     UNION ALL
     SELECT
         models.called.entry,
-        hash(missing.suite, models.called.task_set, missing.task_id) AS task,
+        task_number(missing.suite, models.called.task_set, missing.task_id) AS task,
         missing.task_id,
         1 AS attempt,
         missing.seq,

@@ -21,6 +21,9 @@ SELECT
     settings,
     parameters,
     task_set,
-    hash(suite, run_id, provider, model, settings, task_set, is_replay) AS entry,
-    hash(suite, provider, model, settings) AS series
+    hash(
+        text_hash(suite), text_hash(run_id), text_hash(provider), text_hash(model), text_hash(settings),
+        text_hash(task_set), is_replay
+    ) AS entry,
+    hash(text_hash(suite), text_hash(provider), text_hash(model), text_hash(settings)) AS series
 FROM inputs

@@ -8,7 +8,7 @@
 -- is_copy: whether it is a changed copy of a task of the set, as HELM's perturbations make them: it is on
 --     no board, since a set of n tasks and their copies is none of 2 n tasks
 WITH declared AS (
-    SELECT suite, task_set, task_id, min(hash(suite, task_set, cluster)) AS cluster
+    SELECT suite, task_set, task_id, min(task_number(suite, task_set, cluster)) AS cluster
     FROM lake.tasks
     WHERE cluster IS NOT NULL
     GROUP BY suite, task_set, task_id
@@ -54,8 +54,8 @@ clusters AS (
     QUALIFY count(*) OVER (PARTITION BY suite, task_set, min(cluster)) > 1
 )
 
-SELECT hash(suite, task_set, task_id) AS task, suite, task_set, task_id, cluster, false AS is_copy
+SELECT task_number(suite, task_set, task_id) AS task, suite, task_set, task_id, cluster, false AS is_copy
 FROM clusters
 UNION ALL
-SELECT DISTINCT hash(suite, task_set, task_id), suite, task_set, task_id, NULL, true
+SELECT DISTINCT task_number(suite, task_set, task_id), suite, task_set, task_id, NULL, true
 FROM scores.helm_copies

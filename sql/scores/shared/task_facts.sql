@@ -21,7 +21,7 @@ SELECT
     setups.task_set,
     setups.is_replay,
     setups.entry,
-    hash(calls.suite, setups.task_set, calls.task_id) AS task,
+    task_number(calls.suite, setups.task_set, calls.task_id) AS task,
     calls.task_id,
     min(calls.task_hash) AS task_hash,
     count(*) AS n_results,

@@ -2,6 +2,6 @@
 -- board
 -- grain: suite × task set × task
 -- task: hash of the suite, task set and task
-SELECT DISTINCT hash(suite, task_set, task_id) AS task
+SELECT DISTINCT task_number(suite, task_set, task_id) AS task
 FROM lake.tasks
 WHERE validator ->> '$.type' = 'noop'

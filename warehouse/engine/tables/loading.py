@@ -39,15 +39,19 @@ _CALL_HASH = f"""CASE
         ) IS NOT NULL
         OR started_at IS NOT NULL AND coalesce(duration_seconds, e2e_ms) IS NOT NULL
     THEN hash(
-        suite, thinking_level, coalesce(prompt, task_id),
-        coalesce(nullif(answer, ''), raw_output, answer),
+        text_hash(suite), text_hash(thinking_level), text_hash(coalesce(prompt, task_id)),
+        text_hash(coalesce(nullif(answer, ''), raw_output, answer)),
         coalesce(duration_seconds, e2e_ms),
         CASE
             WHEN model_path IS NOT NULL THEN hash(run_date)
-            ELSE hash(provider, model, started_at, CASE WHEN started_at IS NULL THEN run_date END)
+            ELSE hash(
+                text_hash(provider), text_hash(model), started_at,
+                CASE WHEN started_at IS NULL THEN run_date END
+            )
         END,
         CASE
-            WHEN suite IN (SELECT suite FROM ({traits_sql()}) WHERE repeats_calls) THEN task_set
+            WHEN suite IN (SELECT suite FROM ({traits_sql()}) WHERE repeats_calls)
+                THEN text_hash(task_set)
         END
     )
 END"""
@@ -65,13 +69,11 @@ _REPLAYED_MODELS = """CASE
 END"""
 
 # What a run's results have in common is resolved once: see `scores.setups`.
-_SETUP = """CASE
-    WHEN system IS NULL
-        THEN hash(suite, run_id, provider, model, model_path, settings, thinking_level, task_set)
-    ELSE hash(
-        suite, run_id, provider, model, model_path, settings, thinking_level, task_set, system
-    )
-END"""
+_SETUP = """hash(
+    text_hash(suite), text_hash(run_id), text_hash(provider), text_hash(model),
+    text_hash(model_path), text_hash(settings), text_hash(thinking_level), text_hash(task_set),
+    text_hash(system)
+)"""
 
 # Columns that only the warehouse has: type and expression, by table and name. `facts.py`
 # fills those without a value here, which depend on other rows.

@@ -44,7 +44,10 @@ CREATE OR REPLACE TEMP TABLE tested_runs AS
     FROM scores.board_runs
     SEMI JOIN (FROM tested_boards WHERE part = {part}) AS boards USING (suite, task_set)
 """
-_CONTEST = "hash(suite, task_set, scorer, metric, filter)"
+_CONTEST = (
+    "hash(text_hash(suite), text_hash(task_set), text_hash(scorer), text_hash(metric), "
+    "text_hash(filter))"
+)
 _DROP_LARGE = f"""
 DELETE FROM tested_scores WHERE {_CONTEST} IN (
     SELECT {_CONTEST} FROM tested_scores GROUP BY ALL HAVING count(DISTINCT series) > {_MOST_MODELS}
