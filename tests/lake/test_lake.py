@@ -154,10 +154,12 @@ def test_files_contain_the_schema_version_and_the_lake_column_meanings(lake):
         batch = writer.commit()
     schema = pq.read_schema(lake.file(batch, "quarantine"))
     assert schema.metadata[b"evalstore.schema_version"] == str(LAKE_FORMAT).encode()
-    meanings = json.loads((lake.path / "columns.json").read_bytes())
-    assert meanings.keys() == {table.name for table in TABLES}
+    lines = [
+        line.split("\t") for line in (lake.path / "columns.tsv").read_text("utf-8").splitlines()
+    ]
+    assert {table for table, _, _ in lines[1:]} == {table.name for table in TABLES}
     for column in QUARANTINE.columns:
-        assert meanings["quarantine"][column.name] == column.meaning
+        assert ["quarantine", column.name, column.meaning] in lines
     assert all(field.metadata is None for field in schema)
     parquet = pq.ParquetFile(lake.file(batch, "quarantine"))
     assert parquet.metadata.row_group(0).column(0).compression == "ZSTD"
@@ -165,11 +167,11 @@ def test_files_contain_the_schema_version_and_the_lake_column_meanings(lake):
 
 def test_meanings_of_another_version_are_replaced(lake):
     lake.path.mkdir(parents=True)
-    (lake.path / "columns.json").write_text("{}")
+    (lake.path / "columns.tsv").write_text("table")
     with lake.write("import") as writer:
         writer.add(QUARANTINE, [row(1)])
         batch = writer.commit()
-    assert json.loads((lake.path / "columns.json").read_bytes())["quarantine"]
+    assert "quarantine" in (lake.path / "columns.tsv").read_text("utf-8")
     assert lake.batch_names() == {batch.name}
 
 

@@ -12,6 +12,7 @@ from support import SECRET, digests, import_into, log, new_store, task, traces, 
 from ingest.reconciliation import FileOutcome
 from warehouse.analysis.checking.shipped import all_loaded
 from warehouse.app.store import Store
+from warehouse.core import schemas
 from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged, StoreUnreachable
 from warehouse.engine.verification import verify
 from warehouse.lake import compaction
@@ -278,7 +279,8 @@ def content(folder, remote):
     lake.mirror.pull()
     paths = lake.files(lake.current(), "results")
     with duckdb.connect() as connection:
-        found = connection.read_parquet(paths).project("model, prompt, answer").fetchall()
+        query = f"SELECT model, prompt, answer FROM {schemas.rows_sql(schemas.RESULTS)}"
+        found = connection.execute(query, {"paths": paths}).fetchall()
     return sorted(found)
 
 

@@ -32,6 +32,8 @@ OPENERS = {
     "ingest/formats/promptfoo/database.py": "its own copy of a database",
     "exports/site/rendering.py": "files that ship with evalstore",
     "warehouse/lake/remote/objects.py": "a file of a batch that it downloads",
+    "warehouse/app/labelling/sheets.py": "files that ship with evalstore",
+    "warehouse/lake/writer.py": "the meanings of columns, which it writes",
     "exports/posters/publication.py": "a folder, to lock it",
     "exports/site/folder.py": "a folder, to lock it",
     "runners/command.py": "a new model file",

@@ -316,7 +316,8 @@ def test_a_batch_that_is_older_than_a_column_is_loaded(tmp_path):
     path, described = store.lake.file(batch, "results"), store.lake.path / batch.name / "batch.json"
     rows = pq.ParquetFile(path).read()
     left_out = ["settings", "thinking_level", "provider", "task_set", "started_at", "cost_usd"]
-    pq.write_table(rows.drop_columns(left_out), path)
+    # A small file has only columns with values.
+    pq.write_table(rows.drop_columns([n for n in left_out if n in rows.column_names]), path)
     document = json.loads(described.read_text())
     document["files"]["results"]["sha256"] = file_sha256(path)
     described.write_text(json.dumps(document))

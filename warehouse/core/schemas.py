@@ -270,12 +270,13 @@ def merged_schema(table: Table) -> pa.Schema:
 
 @cache
 def column_meanings() -> bytes:
-    """Return what each column of the lake means, as JSON: by table, then by column."""
-    import orjson
-
-    in_merges = {BATCH: "batch that the row came in with, in the files of merged batches"}
-    meanings = {t.name: {c.name: c.meaning for c in t.columns} | in_merges for t in TABLES}
-    return orjson.dumps(meanings, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    """Return what each column of the lake means: lines of table, column and meaning, with tabs."""
+    of_merges = "batch that the row came in with, in the files of merged batches"
+    lines = [("table", "column", "meaning")]
+    for table in TABLES:
+        lines += [(table.name, column.name, column.meaning) for column in table.columns]
+        lines.append((table.name, BATCH, of_merges))
+    return "".join("\t".join(line) + "\n" for line in lines).encode()
 
 
 def rows_sql(table: Table) -> str:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from warehouse.lake.remote.mirror import Mirror
 
 # In the lake, once: in each file, the meanings would take more space than a small batch's rows.
-MEANINGS = "columns.json"
+MEANINGS = "columns.tsv"
 ROWS_PER_GROUP = 100_000
 # Rows of whole files are written once they reach this size.
 _BUFFERED_BLOB_BYTES = 2**20

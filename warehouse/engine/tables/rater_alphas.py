@@ -37,7 +37,7 @@ def rater_alphas(
     rows = filled(connection.execute(_RATINGS).fetchnumpy())
     order = np.argsort(rows["contest"], kind="stable")
     contests, starts = np.unique(rows["contest"][order], return_index=True)
-    for number, chosen in zip(contests, np.split(order, starts[1:]), strict=True):
+    for number, chosen in zip(contests, np.split(order, starts)[1:], strict=True):
         of_contest = {name: column[chosen] for name, column in rows.items()}
         is_number = not np.isnan(of_contest["value"]).any()
         ratings = of_contest["value" if is_number else "label_n"]
