@@ -17,7 +17,7 @@ SELECT
 FROM (
     SELECT coalesce(result_suite, suite) AS suite, rater_kind FROM ratings
     UNION ALL
-    SELECT suite, rater_kind FROM preferences
+    SELECT answers_suite, rater_kind FROM preferences
 )
 GROUP BY suite
 ORDER BY suite

@@ -72,7 +72,7 @@ class _Options(TypedDict):
     about: dict[str, Row]
     runs: Sequence[RunKey]
     n_judged: int
-    n_total: int
+    n_items: int
     seed: int
 
 
@@ -173,7 +173,7 @@ def plan_judging(
         "about": about,
         "runs": runs,
         "n_judged": len(drawn),
-        "n_total": len(found),
+        "n_items": len(found),
         "seed": seed,
     }
     plan = Plan(

@@ -118,3 +118,48 @@ def test_ratings_of_a_run_that_was_forgotten_here_are_not_imported(store, result
     assert [row[1] for row in here.sql(MEANS).fetchall()] == ["two"]
     assert traces(here, f"{SECRET} one") == []
     assert is_as_rebuilt(here)
+
+
+def vote(store, results):
+    """Store a run in which a judge prefers the answers of one run to those of another."""
+    run = {"suite": "ratings", "run_id": "votes", "generation": "root", "content_id": "votes"}
+    votes = [
+        {
+            **run,
+            "content_id": f"vote {n}",
+            "seq": n,
+            "task_id": f"t{n}",
+            **{f"model_{side}": f"m-{rated}" for side, rated in zip("ab", results, strict=True)},
+            **{f"result_{side}": ids[n] for side, ids in zip("ab", results.values(), strict=True)},
+            **{f"run_id_{side}": rated for side, rated in zip("ab", results, strict=True)},
+            "suite_a": "own",
+            "suite_b": "own",
+            "rater": "j",
+            "rater_kind": "judge",
+            "criterion": "overall",
+            "outcome": "a",
+            "status": "ok",
+            "first_shown": "a",
+            "reason": SECRET,
+        }
+        for n in range(3)
+    ]
+    add_rows(store.lake, runs=[run], preferences=votes)
+
+
+@pytest.mark.slow
+def test_votes_are_of_the_suite_of_the_answers(store, results):
+    vote(store, results)
+    assert store.sql("SELECT suite, n_votes FROM position_bias").fetchall() == [("own", 3)]
+    assert "own: preferences, overall\n\nj\n" in command(store.path, "judges", "own").out
+    assert is_as_rebuilt(store)
+    with excerpt(store, suite="own") as chosen:
+        assert chosen.sql("SELECT count(*) FROM preferences").fetchall() == [(3,)]
+
+
+@pytest.mark.slow
+def test_votes_go_with_either_run(store, results):
+    vote(store, results)
+    assert command(store.path, "forget", "two", "--yes").code == 0
+    assert store.sql("SELECT count(*) FROM preferences").fetchall() == [(0,)]
+    assert traces(store, SECRET) == []

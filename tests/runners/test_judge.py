@@ -462,7 +462,7 @@ def test_a_sample_is_the_same_for_every_judge(space):
     assert rows(space, "SELECT DISTINCT sampling_probability FROM ratings") == [(0.25,)]
     assert rows(
         space,
-        "SELECT DISTINCT config ->> '$.n_judged', config ->> '$.n_total' FROM runs "
+        "SELECT DISTINCT config ->> '$.n_judged', config ->> '$.n_items' FROM runs "
         "WHERE suite = 'ratings'",
     ) == [("10", "40")]
 

@@ -32,7 +32,8 @@ WHERE rater_kind NOT IN ('human', 'gold') AND is_current
 GROUP BY ALL
 UNION ALL
 SELECT
-    suite, 'preference' AS kind, criterion, rater_name(rater, rater_kind, rater_config) AS judge,
+    answers_suite AS suite, 'preference' AS kind, criterion,
+    rater_name(rater, rater_kind, rater_config) AS judge,
     count(*) AS n_items, count(*) FILTER (outcome IS NULL) AS n_unread, 'pairs' AS what
 FROM preference_verdicts
 WHERE rater_kind NOT IN ('human', 'gold')

@@ -28,7 +28,7 @@ ANSWER = ("rank", "rank_low", "rank_high", "model", "log_score", "n_votes")
 _PEOPLE = "people"
 _SOURCES = """
 SELECT
-    suite, criterion, rater_name(rater, rater_kind, rater_config) AS rater,
+    answers_suite AS suite, criterion, rater_name(rater, rater_kind, rater_config) AS rater,
     count(DISTINCT concat_ws('/', task_set, task_id)) AS n_tasks,
     count(DISTINCT rater) AS n_raters
 FROM preferences
@@ -49,7 +49,8 @@ WITH votes AS (
         END AS cluster,
         {length} AS length
     FROM preferences {texts}
-    WHERE outcome IS NOT NULL AND model_a <> model_b AND suite = $suite AND criterion = $criterion
+    WHERE outcome IS NOT NULL AND model_a <> model_b
+        AND answers_suite = $suite AND criterion = $criterion
         AND rater_kind <> 'gold' AND rater_name(rater, rater_kind, rater_config) = $rater
 )
 

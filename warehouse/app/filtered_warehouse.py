@@ -39,7 +39,10 @@ ORDER BY suite, run_id
 # Runs that rate results of other runs are kept with these.
 _RATING_RUNS = """
 SELECT DISTINCT suite, run_id, coalesce(rated_suite, suite), rated_run_id
-FROM lake.ratings
+FROM (
+    SELECT suite, run_id, rated_suite, rated_run_id FROM lake.ratings
+    UNION ALL SELECT suite, run_id, suite_a, run_id_a FROM lake.preferences
+)
 WHERE rated_run_id IS NOT NULL
 """
 

@@ -2,6 +2,7 @@
 -- grain: run × pair × rater × criterion × turn
 -- inherits: preferences
 -- first: run_id, task_id, model_a, model_b, rater, outcome, is_consistent
+-- answers_suite: suite of the answers; the votes' own where the store has none of them
 -- model_a: model or system of one answer, the same one in all verdicts on the pair: as in the log, unless votes
 --     have the answers both ways
 -- model_b: model or system of the other
@@ -27,7 +28,7 @@ WITH votes AS (
         -- As the log has it, unless votes on the pair have its answers both ways.
         SELECT
             *,
-            (answer_a, model_a) <> min((answer_a, model_a)) OVER (PARTITION BY suite, pair) AS is_turned
+            (answer_a, model_a) <> min((answer_a, model_a)) OVER (PARTITION BY answers_suite, pair) AS is_turned
         FROM preferences
     ) AS given
 )
@@ -38,6 +39,7 @@ SELECT
     task_set,
     task_id,
     pair,
+    answers_suite,
     any_value(if(is_turned, model_b, model_a)) AS model_a,
     any_value(if(is_turned, model_a, model_b)) AS model_b,
     any_value(if(is_turned, answer_b, answer_a)) AS answer_a,
@@ -65,4 +67,4 @@ SELECT
     count(*) FILTER (NOT is_for_first) AS n_second
 FROM votes
 GROUP BY
-    suite, run_id, task_set, task_id, pair, criterion, turn, rater, slot, rater_kind, rater_config
+    suite, run_id, task_set, task_id, pair, answers_suite, criterion, turn, rater, slot, rater_kind, rater_config

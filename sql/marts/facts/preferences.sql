@@ -4,6 +4,7 @@
 -- first: run_id, task_id, model_a, model_b, rater, first_shown, outcome, status
 -- model_a: model or system that gave answer a
 -- model_b: model or system that gave answer b
+-- answers_suite: suite of the answers; the vote's own where the store has none of them
 -- answer_a: answer a, the same for all raters: the id of its result, or, where the store has none,
 --     suite, task set, task and model
 -- answer_b: answer b, likewise
@@ -39,6 +40,7 @@ SELECT
     concat_ws(
         ' ', least(votes.answer_a, votes.answer_b), greatest(votes.answer_a, votes.answer_b)
     ) AS pair,
+    votes.result_suite_a AS answers_suite,
     coalesce(side_a.model, votes.model_a) AS model_a,
     coalesce(side_b.model, votes.model_b) AS model_b,
     votes.answer_a,

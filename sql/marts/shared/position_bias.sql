@@ -3,6 +3,7 @@
 -- grain: suite × rater × criterion
 -- inherits: preferences
 -- first: suite, rater, criterion, n_both_orders, consistent_rate, n_first_twice, n_second_twice, p_value
+-- suite: suite of the answers
 -- n_votes: votes whose order of presentation is recorded, with a winner
 -- n_for_first: those of them for the answer that was shown first
 -- n_both_orders: pairs with a vote in both orders
@@ -37,7 +38,7 @@ WITH votes AS (
 
 pairs AS (
     SELECT
-        suite,
+        answers_suite AS suite,
         rater,
         rater_kind,
         rater_config,
@@ -52,7 +53,7 @@ pairs AS (
         count(*) FILTER (is_for_first) - count(*) FILTER (NOT is_for_first) AS lead_of_first
     FROM votes
     GROUP BY
-        suite, run_id, task_set, task_id, pair, turn, rater, slot, rater_kind, rater_config,
+        answers_suite, votes.suite, run_id, task_set, task_id, pair, turn, rater, slot, rater_kind, rater_config,
         criterion
 ),
 

@@ -1,7 +1,7 @@
 -- Votes of judges for the longer of two answers, and for that of the judge's own family, next to those of others
 -- on the same pairs.
 -- grain: suite × criterion × judge × bias × other
--- suite: suite of the votes
+-- suite: suite of the answers
 -- criterion: what was asked for
 -- judge: name of the judge; see rater_name
 -- bias: length, in characters, of pairs of which one is longer; or family, of pairs of which one model is of the
@@ -18,10 +18,10 @@ WITH texts AS (
             WHEN calls.raw_output_truncated IS NOT TRUE THEN length(coalesce(calls.raw_output, calls.answer))
         END) AS n_characters
     FROM (
-        SELECT suite, answer_a AS answer, suite_a AS result_suite, run_id_a AS run_id, result_a AS result_id
+        SELECT answers_suite AS suite, answer_a AS answer, suite_a AS result_suite, run_id_a AS run_id, result_a AS result_id
         FROM preferences
         UNION
-        SELECT suite, answer_b, suite_b, run_id_b, result_b FROM preferences
+        SELECT answers_suite, answer_b, suite_b, run_id_b, result_b FROM preferences
     ) AS shown
     JOIN lake.results AS calls
         ON shown.result_suite = calls.suite
@@ -32,7 +32,7 @@ WITH texts AS (
 
 verdicts AS (
     SELECT
-        suite,
+        answers_suite AS suite,
         criterion,
         concat_ws(' turn ', pair, turn) AS item,
         min(concat_ws('/', task_set, task_id)) AS unit,

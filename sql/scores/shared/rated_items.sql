@@ -42,7 +42,7 @@ FROM ratings
 WHERE status = 'ok'
 UNION ALL
 SELECT
-    suite,
+    answers_suite AS suite,
     'preference' AS kind,
     criterion,
     concat_ws(' turn ', pair, turn) AS item,

@@ -46,9 +46,10 @@ _REPORTED_MODELS = """
 """
 # Votes between two models.
 _VOTED_SUITES = """
-    SELECT DISTINCT suite FROM lake.preferences
-    WHERE model_a <> model_b AND outcome IS NOT NULL AND suite = coalesce($suite, suite)
-    ORDER BY suite
+    SELECT DISTINCT coalesce(suite_a, suite) AS voted_suite FROM lake.preferences
+    WHERE model_a <> model_b AND outcome IS NOT NULL
+        AND coalesce($suite = voted_suite, true)
+    ORDER BY voted_suite
 """
 _ORDERS = {
     "runs": " ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id DESC"

@@ -193,7 +193,7 @@ def load(
                 _drop_later_copies(connection, table, paths)
             _load_by_content(connection, table, paths)
     is_reloaded = not all(run.is_single_batch for run in changed)
-    if is_reloaded or any("ratings" in batch.files for batch in new):
+    if is_reloaded or any(batch.files.keys() & {"ratings", "preferences"} for batch in new):
         _note_rated_runs(connection)
     if is_reloaded:
         _reload_multi_batch_runs(connection, lake, {folder.name for folder in folders})
@@ -231,7 +231,11 @@ def _note_rated_runs(connection: duckdb.DuckDBPyConnection) -> None:
         """
         INSERT INTO rated_by_changed
             SELECT DISTINCT coalesce(rated_suite, suite), rated_run_id
-            FROM (SELECT suite, run_id, rated_suite, rated_run_id FROM lake.ratings)
+            FROM (
+                SELECT suite, run_id, rated_suite, rated_run_id FROM lake.ratings
+                UNION ALL
+                SELECT suite, run_id, suite_a, run_id_a FROM lake.preferences
+            )
             SEMI JOIN changed_runs USING (suite, run_id)
             WHERE rated_run_id IS NOT NULL
         """
