@@ -129,8 +129,8 @@ given AS (
         scored.metric AS criterion,
         scored.scorer AS rater,
         'judge' AS rater_kind,
-        scored.value,
-        'ok' AS status,
+        CASE WHEN starts_with(scored.explanation, judges.unread_reply) IS NOT true THEN scored.value END AS value,
+        if(starts_with(scored.explanation, judges.unread_reply), 'unparsed', 'ok') AS status,
         scored.explanation AS reason,
         scored.position AS seq,
         true AS is_score,
@@ -138,7 +138,7 @@ given AS (
         scored.file_sha256,
         scored.batch
     FROM lake.result_scores AS scored
-    SEMI JOIN scores.judge_scorers AS judges
+    JOIN scores.judge_scorers AS judges
         ON scored.suite = judges.suite
         AND scored.scorer = judges.scorer
     WHERE scored.value IS NOT NULL

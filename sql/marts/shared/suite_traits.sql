@@ -16,6 +16,7 @@
 -- counts_nan: whether figures in its logs may cover scores that are not numbers
 -- prompts_hash: column of runs with the hash of the prompts, where their tasks do not have it
 -- judge_scorers: pattern of the names of scorers that ask a model
+-- unread_reply: how the explanation of such a score begins where no grade was found in the model's reply
 -- component_prefix: what the names of those scores begin with that its other scores and its verdict are made of
 -- judge_in_metric: whether the score x_JUDGE_score is what one judge said, and x_score the mean of several
 -- needs_seed: whether a run cannot be repeated without its temperature and seed
@@ -34,6 +35,7 @@ SELECT
     NULL::BOOLEAN AS counts_nan,
     NULL::VARCHAR AS prompts_hash,
     NULL::VARCHAR AS judge_scorers,
+    NULL::VARCHAR AS unread_reply,
     NULL::VARCHAR AS component_prefix,
     NULL::BOOLEAN AS judge_in_metric,
     NULL::BOOLEAN AS needs_seed
