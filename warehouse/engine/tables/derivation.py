@@ -72,7 +72,8 @@ def derive(
         if touched_runs is not None or rescored or is_changed:
             update_boards(connection, boards, touched_runs, rescored=rescored)
         # Runs of ratings alone have no facts.
-        update_judge_agreement(connection, rescored=rescored)
+        recorded = rescored if "annotations" in changed else ()
+        update_judge_agreement(connection, recorded=recorded)
         concerned = (
             "(SELECT suite, run_id FROM changed_runs UNION FROM rated_by_changed) AS concerned"
         )

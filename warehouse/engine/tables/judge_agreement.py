@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 _HAS_RATINGS = """
 SELECT true FROM (
-    (SELECT suite FROM lake.ratings LIMIT 1)
-    UNION ALL (SELECT suite FROM lake.preferences LIMIT 1)
-    UNION ALL (SELECT suite FROM lake.judgements LIMIT 1)
-    UNION ALL (SELECT suite FROM scores.judge_scorers LIMIT 1)
-    UNION ALL (SELECT suite FROM lake.annotations LIMIT 1)
-    UNION ALL (SELECT suite FROM scores.judge_agreement LIMIT 1)
-) LIMIT 1
+    SELECT coalesce(rated_suite, suite) AS suite FROM lake.ratings
+    UNION ALL SELECT coalesce(suite_a, suite) FROM lake.preferences
+    UNION ALL SELECT suite FROM lake.judgements
+    UNION ALL SELECT suite FROM scores.judge_scorers
+    UNION ALL SELECT suite FROM lake.annotations
+    UNION ALL SELECT suite FROM scores.judge_agreement
+    UNION ALL SELECT suite FROM scores.judge_biases
+    UNION ALL SELECT suite FROM scores.rater_alphas
+)
+WHERE {restriction}
+LIMIT 1
 """
 # A run may rate results of another suite.
 _CONCERNED = """
@@ -33,7 +37,7 @@ CREATE OR REPLACE TEMP TABLE rated_suites AS
     UNION
     SELECT suite FROM rated_by_changed
     UNION
-    SELECT unnest($rescored)
+    SELECT unnest($recorded)
 """
 _MOST_ROWS = 1_000_000
 # Exact in any order, like exact_mean, of equal differences counted together.
@@ -94,7 +98,7 @@ def update_judge_agreement(
     connection: duckdb.DuckDBPyConnection,
     *,
     everything: bool = False,
-    rescored: Collection[str] = (),
+    recorded: Collection[str] = (),
 ) -> None:
     """Compute the rows, in the caller's transaction; nothing where nobody rates.
 
@@ -102,9 +106,13 @@ def update_judge_agreement(
         connection: the warehouse.
         everything: whether to compute all rows; otherwise those of the suites that the runs in the
             temporary table `changed_runs` concern.
-        rescored: more such suites: those whose scores or records may have changed without a run.
+        recorded: more such suites: those with new records of people or gold, which are of no run.
     """
-    if not connection.execute(_HAS_RATINGS).fetchall():
+    restriction = "true"
+    if not everything:
+        connection.execute(_CONCERNED, {"recorded": sorted(recorded)})
+        restriction = "suite IN (FROM rated_suites)"
+    if not connection.execute(_HAS_RATINGS.format(restriction=restriction)).fetchall():
         return
     # Imported here: most stores have no ratings, and need no numpy.
     from warehouse.engine.tables.judge_biases import judge_biases
@@ -113,10 +121,6 @@ def update_judge_agreement(
     from warehouse.engine.tables.rater_alphas import rater_alphas
     from warehouse.engine.tables.rater_pairs import agreements, pairs
 
-    restriction = "true"
-    if not everything:
-        connection.execute(_CONCERNED, {"rescored": sorted(rescored)})
-        restriction = "suite IN (FROM rated_suites)"
     for table in TABLES:
         connection.execute(f"DELETE FROM scores.{table} WHERE {restriction}")
     rated = read_rated_items(connection, restriction)
