@@ -182,6 +182,21 @@ def test_whoever_labelled_more_answers_counts(verdict_of):
     assert (judge["other"], judge["n_items"]) == ("gold", N)
 
 
+def test_a_judge_whose_ratings_are_a_run_of_their_own(store):
+    rows = judged_runs()
+    ratings = [
+        {**row, "suite": "ratings", "run_id": "judged", "rated_suite": "mine", "rated_run_id": run}
+        for row in rows.pop("ratings")
+        for run in [row["run_id"]]
+    ]
+    add_rows(store.lake, **rows)
+    header = {"suite": "ratings", "run_id": "judged", "content_id": "j", "generation": "root"}
+    add_rows(store.lake, runs=[header], ratings=ratings)
+    add_rows(store.lake, **labelled(labels_of(GOOD)))
+    [judge] = only(decide(store, drop(metric="helpful"), require_calibrated=True)).judges
+    assert (judge["judge"], judge["n_items"]) == ("j", N)
+
+
 def test_labels_of_some_answers_are_not_decided_themselves(verdict_of):
     verdict = verdict_of(labels_of(GOOD))
     assert only(verdict).scorer == "j"

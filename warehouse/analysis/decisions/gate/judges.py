@@ -20,22 +20,20 @@ if TYPE_CHECKING:
     from warehouse.analysis.decisions.gate.rules import Rules
     from warehouse.core.types import Row
 
-# Who judged in which run, next to people and gold: whoever labelled more of it comes last. What
-# another run says of a run's answers is not behind its metrics.
+# Who judged the answers of which run, next to people and gold: whoever labelled more comes last.
 _JUDGED = """
 WITH judged AS (
     SELECT
-        ratings.suite, ratings.run_id, calls.task_set, calls.scorer, ratings.criterion,
+        calls.suite, calls.run_id, calls.task_set, calls.scorer, ratings.criterion,
         rater_name(ratings.rater, ratings.rater_kind, ratings.rater_config) AS judge,
         list(DISTINCT calls.task_id) FILTER (list_contains($task_ids, calls.task_id)) AS task_ids
     FROM ratings
     JOIN results AS calls
-        ON ratings.suite = calls.suite
-        AND ratings.run_id = calls.run_id
+        ON ratings.result_suite = calls.suite
+        AND ratings.result_run_id = calls.run_id
         AND ratings.result_id = calls.result_id
     WHERE ratings.rater_kind NOT IN ('human', 'gold')
-        AND list_contains($run_ids, ratings.run_id)
-        AND ratings.result_suite = ratings.suite AND ratings.result_run_id = ratings.run_id
+        AND list_contains($run_ids, ratings.result_run_id)
     GROUP BY ALL
 )
 
