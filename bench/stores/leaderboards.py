@@ -33,8 +33,14 @@ POLARS = (
     + """
 import json, sys, time
 import polars as pl
+from warehouse.core.schemas import RESULTS, arrow_schema
+# Small files lack columns without a value.
+schema = pl.from_arrow(arrow_schema(RESULTS).empty_table()).schema
 start = time.perf_counter()
-calls = pl.scan_parquet(f"{sys.argv[1]}/lake/*/results.parquet")
+calls = pl.scan_parquet(
+    f"{sys.argv[1]}/lake/*/results.parquet",
+    schema=schema, missing_columns="insert", extra_columns="ignore",
+)
 answered = (pl.col("availability_status") == "ok") & pl.col("success")
 latency = pl.col("e2e_ms").filter(answered)
 passed_with_cost = (pl.col("objective_pass") & pl.col("cost_usd").is_not_null()).sum()
@@ -77,11 +83,13 @@ PANDAS = (
     + """
 import glob, json, sys, time
 import pandas as pd, pyarrow.parquet
+from warehouse.core.schemas import RESULTS, arrow_schema
+schema = arrow_schema(RESULTS)
 start = time.perf_counter()
 columns = ["suite", "run_id", "provider", "model", "thinking_level", "availability_status",
            "success", "started_at", "e2e_ms", "cost_usd", "objective_pass"]
 files = sorted(glob.glob(f"{sys.argv[1]}/lake/*/results.parquet"))
-calls = pd.concat([pd.read_parquet(file, columns=columns) for file in files])
+calls = pd.concat([pd.read_parquet(file, columns=columns, schema=schema) for file in files])
 calls["settings"] = ("thinking_level " + calls["thinking_level"]).fillna("")
 answered = (calls["availability_status"] == "ok") & calls["success"].astype(bool)
 calls["latency"] = calls["e2e_ms"].where(answered)
@@ -134,8 +142,14 @@ LATEST_POLARS = (
     """
 import json, sys, time
 import polars as pl
+from warehouse.core.schemas import RESULTS, arrow_schema
+# Small files lack columns without a value.
+schema = pl.from_arrow(arrow_schema(RESULTS).empty_table()).schema
 start = time.perf_counter()
-calls = pl.scan_parquet(f"{sys.argv[1]}/lake/*/results.parquet").with_columns(
+calls = pl.scan_parquet(
+    f"{sys.argv[1]}/lake/*/results.parquet",
+    schema=schema, missing_columns="insert", extra_columns="ignore",
+).with_columns(
     ("thinking_level " + pl.col("thinking_level")).fill_null("").alias("settings"),
     ((pl.col("availability_status") == "ok") & pl.col("success")).alias("answered"),
 )
@@ -182,11 +196,13 @@ LATEST_PANDAS = (
     """
 import glob, json, sys, time
 import pandas as pd, pyarrow.parquet
+from warehouse.core.schemas import RESULTS, arrow_schema
+schema = arrow_schema(RESULTS)
 start = time.perf_counter()
 columns = ["suite", "run_id", "task_id", "provider", "model", "thinking_level", "success",
            "availability_status", "started_at", "e2e_ms", "cost_usd", "objective_pass"]
 files = sorted(glob.glob(f"{sys.argv[1]}/lake/*/results.parquet"))
-calls = pd.concat([pd.read_parquet(file, columns=columns) for file in files])
+calls = pd.concat([pd.read_parquet(file, columns=columns, schema=schema) for file in files])
 calls["settings"] = ("thinking_level " + calls["thinking_level"]).fillna("")
 answered = (calls["availability_status"] == "ok") & calls["success"].astype(bool)
 calls["unanswered"] = ~answered
