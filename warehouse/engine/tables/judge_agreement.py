@@ -16,24 +16,38 @@ if TYPE_CHECKING:
     from warehouse.engine.tables.rated_items import Contest
     from warehouse.engine.tables.rater_pairs import Pair
 
+# Every suite, if anybody rates.
 _HAS_RATINGS = """
 SELECT true FROM (
-    SELECT coalesce(rated_suite, suite) AS suite FROM lake.ratings
-    UNION ALL SELECT coalesce(suite_a, suite) FROM lake.preferences
-    UNION ALL SELECT suite FROM lake.judgements
-    UNION ALL SELECT suite FROM scores.judge_scorers
-    UNION ALL SELECT suite FROM lake.annotations
-    UNION ALL SELECT suite FROM scores.judge_agreement
-    UNION ALL SELECT suite FROM scores.judge_biases
-    UNION ALL SELECT suite FROM scores.rater_alphas
-)
-WHERE {restriction}
-LIMIT 1
+    (SELECT suite FROM lake.ratings LIMIT 1)
+    UNION ALL (SELECT suite FROM lake.preferences LIMIT 1)
+    UNION ALL (SELECT suite FROM lake.judgements LIMIT 1)
+    UNION ALL (SELECT suite FROM scores.judge_scorers LIMIT 1)
+    UNION ALL (SELECT suite FROM lake.annotations LIMIT 1)
+) LIMIT 1
 """
-# A run may rate results of another suite.
+# Suites of changed runs that have ratings or votes, or may have had some that are in figures, and
+# those of the results that they are about.
 _CONCERNED = """
 CREATE OR REPLACE TEMP TABLE rated_suites AS
+    SELECT suite FROM (
+        SELECT suite, run_id FROM lake.ratings
+        UNION ALL SELECT suite, run_id FROM lake.preferences
+        UNION ALL SELECT suite, run_id FROM lake.judgements
+        UNION ALL (
+            SELECT suite, run_id FROM lake.result_scores JOIN suite_traits USING (suite)
+            WHERE regexp_full_match(scorer, judge_scorers)
+        )
+    )
+    SEMI JOIN changed_runs USING (suite, run_id)
+    UNION
     SELECT suite FROM changed_runs
+    SEMI JOIN (
+        SELECT suite FROM scores.judge_agreement
+        UNION ALL SELECT suite FROM scores.judge_biases
+        UNION ALL SELECT suite FROM scores.rater_alphas
+    ) USING (suite)
+    WHERE NOT is_new
     UNION
     SELECT suite FROM rated_by_changed
     UNION
@@ -108,11 +122,13 @@ def update_judge_agreement(
             temporary table `changed_runs` concern.
         recorded: more such suites: those with new records of people or gold, which are of no run.
     """
-    restriction = "true"
-    if not everything:
+    restriction = "true" if everything else "suite IN (FROM rated_suites)"
+    if everything:
+        has_ratings = connection.execute(_HAS_RATINGS).fetchall()
+    else:
         connection.execute(_CONCERNED, {"recorded": sorted(recorded)})
-        restriction = "suite IN (FROM rated_suites)"
-    if not connection.execute(_HAS_RATINGS.format(restriction=restriction)).fetchall():
+        has_ratings = connection.execute("FROM rated_suites LIMIT 1").fetchall()
+    if not has_ratings:
         return
     # Imported here: most stores have no ratings, and need no numpy.
     from warehouse.engine.tables.judge_biases import judge_biases
