@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.core.schemas import TABLES
+from warehouse.engine.tables.insertion import insert_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -156,7 +157,7 @@ class Planner:
                 run = (each.suite, each.run_id, each.generation)
                 self._parts.append((*names, *run, rows, rows * bytes_per_row))
         if folder.replaces:
-            self._insert("replaced", [(name,) for name in folder.replaces])
+            insert_rows(self._connection, "replaced", [(name,) for name in folder.replaces])
         if len(self._parts) >= _AT_ONCE:
             self._flush()
 
@@ -221,15 +222,9 @@ class Planner:
         self._connection.execute(f"COPY ({rows}) TO '{quoted(path)}' (FORMAT parquet)")
         return path
 
-    def _insert(self, table: str, rows: list[tuple[object, ...]]) -> None:
-        # DuckDB takes each list at once; `executemany` would insert row by row.
-        marks = ", ".join(["unnest(?)"] * len(rows[0]))
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        self._connection.execute(f"INSERT INTO {table} SELECT {marks}", columns)
-
     def _flush(self) -> None:
         if self._parts:
-            self._insert("parts", self._parts)
+            insert_rows(self._connection, "parts", self._parts)
             self._parts = []
 
 

@@ -82,6 +82,9 @@ def update_boards(
 ) -> None:
     """Compute the rows that have changed, in the caller's transaction.
 
+    The temporary table `rated_runs` (suite, run_id, is_new) is left behind: the runs that came to
+    something else.
+
     Args:
         connection: the warehouse, with the facts of the runs.
         files: the SQL files of these tables, in order.
@@ -107,9 +110,6 @@ def update_boards(
             )
     connection.execute(_CHANGED_BOARDS, {"rescored": sorted(rescored)})
     update_pair_tests(connection, "changed_boards")
-    # Tasks of other runs may depend on each other now; the changed runs come later.
-    others = "(FROM rated_runs ANTI JOIN changed_runs USING (suite, run_id)) AS others"
-    update_corrected_means(connection, others)
 
 
 def _merged(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Runs) -> str:

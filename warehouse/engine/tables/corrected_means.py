@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warehouse.engine.tables.insertion import insert_rows
+
 if TYPE_CHECKING:
     import duckdb
 
@@ -85,6 +87,4 @@ def update_corrected_means(connection: duckdb.DuckDBPyConnection, runs: str | No
         ends = found.interval or (None, None)
         figures = (found.mean, *ends, found.standard_error, found.remark)
         rows.append((*key, len(tasks.task_ids), tasks.n_results, *figures))
-    if rows:
-        marks = ", ".join("?" for _ in _COLUMNS)
-        connection.executemany(f"INSERT INTO {TABLE} VALUES ({marks})", rows)
+    insert_rows(connection, TABLE, rows)

@@ -69,12 +69,12 @@ def derive(
         if emptied:
             compute_boards(connection, boards)
             return
+        concerned = "SELECT suite, run_id FROM changed_runs UNION FROM rated_by_changed"
         if touched_runs is not None or rescored or is_changed:
             update_boards(connection, boards, touched_runs, rescored=rescored)
+            # Tasks of other runs may depend on each other now.
+            concerned += " UNION SELECT suite, run_id FROM rated_runs"
         # Runs of ratings alone have no facts.
         recorded = rescored if "annotations" in changed else ()
         update_judge_agreement(connection, recorded=recorded)
-        concerned = (
-            "(SELECT suite, run_id FROM changed_runs UNION FROM rated_by_changed) AS concerned"
-        )
-        update_corrected_means(connection, concerned)
+        update_corrected_means(connection, f"({concerned}) AS concerned")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warehouse.engine.tables.insertion import insert_rows
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -169,10 +171,8 @@ def _batches(found: Iterable[tuple[Contest, Pair]]) -> Iterator[list[tuple[Conte
 def _insert(
     connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[dict[str, object]]
 ) -> None:
-    if rows:
-        marks = ", ".join("?" for _ in TABLES[table])
-        values = [[row.get(name) for name in TABLES[table]] for row in rows]
-        connection.executemany(f"INSERT INTO scores.{table} VALUES ({marks})", values)
+    values = [[row.get(name) for name in TABLES[table]] for row in rows]
+    insert_rows(connection, f"scores.{table}", values)
 
 
 def _means(

@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from warehouse.core.schemas import LAKE_FORMAT, TABLES, Table, duckdb_type
-from warehouse.engine.views.sql_files import traits_sql
+from warehouse.engine.tables.computed_columns import COMPUTED
+from warehouse.engine.tables.insertion import insert_rows
 from warehouse.lake.batch import Generation, current_generations
 
 if TYPE_CHECKING:
@@ -23,71 +24,6 @@ if TYPE_CHECKING:
 
     from warehouse.lake.batch import Batch, RunKey
     from warehouse.lake.lake import Lake
-
-# What calls must share to be the same call: `scores.duplicate_calls` compares the rest, the model
-# and the time. A call without text and time has no hash: there is nothing to recognise it by. A
-# log that names the model's file may lack times, models and providers, but it has a date. Of a call
-# without a time, a date and a duration there is only the text, and many models answer twice the
-# same. Where runs take the calls of each other from a cache, a call counts in each task set.
-# A trial has an id of its own: two systems may both leave an empty patch.
-_CALL_HASH = f"""CASE
-    WHEN trial_id IS NOT NULL THEN NULL
-    WHEN coalesce(answer, raw_output) IS NOT NULL
-        AND coalesce(
-            model_path, run_date, CAST(started_at AS VARCHAR),
-            CAST(duration_seconds AS VARCHAR), CAST(e2e_ms AS VARCHAR)
-        ) IS NOT NULL
-        OR started_at IS NOT NULL AND coalesce(duration_seconds, e2e_ms) IS NOT NULL
-    THEN hash(
-        text_hash(suite), text_hash(thinking_level), text_hash(coalesce(prompt, task_id)),
-        text_hash(coalesce(nullif(answer, ''), raw_output, answer)),
-        coalesce(duration_seconds, e2e_ms),
-        CASE
-            WHEN model_path IS NOT NULL THEN hash(run_date)
-            ELSE hash(
-                text_hash(provider), text_hash(model), started_at,
-                CASE WHEN started_at IS NULL THEN run_date END
-            )
-        END,
-        CASE
-            WHEN suite IN (SELECT suite FROM ({traits_sql()}) WHERE repeats_calls)
-                THEN text_hash(task_set)
-        END
-    )
-END"""
-
-# Results of older runs of ours do not say that they were replayed; the run's plan does.
-_REPLAYED_MODELS = """CASE
-    WHEN contains(plan, '"replay"') AND json_valid(plan)
-    THEN list_transform(
-        list_filter(
-            from_json(plan -> '$.models', '[{"name": "VARCHAR", "provider": "VARCHAR"}]'),
-            lambda planned: planned.provider = 'replay'
-        ),
-        lambda planned: planned.name
-    )
-END"""
-
-# What a run's results have in common is resolved once: see `scores.setups`.
-_SETUP = """hash(
-    text_hash(suite), text_hash(run_id), text_hash(provider), text_hash(model),
-    text_hash(model_path), text_hash(settings), text_hash(thinking_level), text_hash(task_set),
-    text_hash(system)
-)"""
-
-# Columns that only the warehouse has: type and expression, by table and name. `facts.py`
-# fills those without a value here, which depend on other rows.
-_COMPUTED = {
-    "results": {
-        "call_hash": ("UBIGINT", _CALL_HASH),
-        "setup": ("UBIGINT", _SETUP),
-        "is_replaced": ("BOOLEAN", "false"),
-        "n_replaced_calls": ("BIGINT", "0::BIGINT"),
-        "duplicate_of": ("VARCHAR", "NULL::VARCHAR"),
-        "computed_verdict": ("BOOLEAN", "NULL::BOOLEAN"),
-    },
-    "runs": {"replayed_models": ("VARCHAR[]", _REPLAYED_MODELS)},
-}
 
 # What the warehouse records about batches.
 _BOOKKEEPING = """
@@ -126,7 +62,7 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CREATE SCHEMA IF NOT EXISTS lake")
     for table in TABLES:
         columns = ", ".join(f"{c.name} {duckdb_type(c)}" for c in table.columns)
-        computed = _COMPUTED.get(table.name, {}).items()
+        computed = COMPUTED.get(table.name, {}).items()
         more = "".join(f", {name} {type_}" for name, (type_, _) in computed)
         connection.execute(f"CREATE TABLE lake.{table.name} ({columns}, batch VARCHAR{more})")
     connection.execute(_BOOKKEEPING)
@@ -134,7 +70,7 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
 
 def tables_digest() -> str:
     """Return a hash of what the tables are made from: if it changes, they are loaded again."""
-    return hashlib.sha256(repr((LAKE_FORMAT, TABLES, _COMPUTED, _BOOKKEEPING)).encode()).hexdigest()
+    return hashlib.sha256(repr((LAKE_FORMAT, TABLES, COMPUTED, _BOOKKEEPING)).encode()).hexdigest()
 
 
 def is_preserved(
@@ -209,7 +145,7 @@ def delete_runs(connection: duckdb.DuckDBPyConnection, runs: Iterable[RunKey]) -
     """
     connection.execute(_CHANGED_RUNS)
     gone = [(suite, run_id, "", True, False) for suite, run_id in runs]
-    _insert_many(connection, "changed_runs", gone)
+    insert_rows(connection, "changed_runs", gone)
     connection.execute(_RATED_BY_CHANGED)
     _note_rated_runs(connection)
     tables = [table for table in TABLES if {"suite", "run_id"} <= set(table.column_names)]
@@ -254,12 +190,12 @@ def _record(connection: duckdb.DuckDBPyConnection, folders: Sequence[Batch]) -> 
     moved = [(part.name, part.folder) for part in parts if part.name in loaded]
     if moved:
         connection.execute("CREATE OR REPLACE TEMP TABLE moved (batch VARCHAR, folder VARCHAR)")
-        _insert_many(connection, "moved", moved)
+        insert_rows(connection, "moved", moved)
         connection.execute(
             "UPDATE lake.batches SET folder = moved.folder FROM moved "
             "WHERE batches.batch = moved.batch; DROP TABLE moved"
         )
-    _insert_many(
+    insert_rows(
         connection,
         "lake.batches",
         [
@@ -270,12 +206,12 @@ def _record(connection: duckdb.DuckDBPyConnection, folders: Sequence[Batch]) -> 
             for b in new
         ],
     )
-    _insert_many(
+    insert_rows(
         connection,
         "lake.generations",
         [(b.name, g.suite, g.run_id, g.generation, g.parent) for b in new for g in b.generations],
     )
-    _insert_many(
+    insert_rows(
         connection,
         "lake.replaced_batches",
         [(name,) for folder in folders for name in folder.replaces],
@@ -317,13 +253,13 @@ def _find_changed_runs(
     ]
     connection.execute(_CHANGED_RUNS)
     connection.execute(_RATED_BY_CHANGED)
-    _insert_many(connection, "changed_runs", changed)
+    insert_rows(connection, "changed_runs", changed)
     return changed
 
 
 def _keep_changed_runs(connection: duckdb.DuckDBPyConnection, runs: Collection[RunKey]) -> None:
     connection.execute("CREATE OR REPLACE TEMP TABLE wanted_runs (suite VARCHAR, run_id VARCHAR)")
-    _insert_many(connection, "wanted_runs", list(runs))
+    insert_rows(connection, "wanted_runs", list(runs))
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE changed_runs AS "
         "FROM changed_runs SEMI JOIN wanted_runs USING (suite, run_id);"
@@ -477,7 +413,7 @@ def _rows(table: Table, present: Collection[str] | None = None) -> str:
         present: names of the columns that any of the files has; None if that is not known.
     """
     # Files may be older than a column that expressions name.
-    named = table.columns if table.name in _COMPUTED else ()
+    named = table.columns if table.name in COMPUTED else ()
     types = {"batch": "VARCHAR"} | {column.name: duckdb_type(column) for column in named}
     nulls = [
         f"NULL::{type_} AS {name}"
@@ -502,15 +438,5 @@ def _rows(table: Table, present: Collection[str] | None = None) -> str:
 
 
 def _computed(table: Table) -> str:
-    computed = _COMPUTED.get(table.name, {}).items()
+    computed = COMPUTED.get(table.name, {}).items()
     return "".join(f", {expression} AS {name}" for name, (_, expression) in computed)
-
-
-def _insert_many(
-    connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[object, ...]]
-) -> None:
-    # Column by column: DuckDB takes each list at once; executemany would insert row by row.
-    if rows:
-        marks = ", ".join(["unnest(?)"] * len(rows[0]))
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        connection.execute(f"INSERT INTO {table} SELECT {marks}", columns)
