@@ -17,7 +17,7 @@ from bench.ratios import Ratio
 from warehouse.app.store import Store
 from warehouse.core.schemas import RATINGS, RUNS
 from warehouse.engine.connection import open_for_writing
-from warehouse.engine.tables.judge_agreement import update_judge_agreement
+from warehouse.engine.tables.raters.judge_agreement import update_judge_agreement
 from warehouse.lake.batch import Generation
 from warehouse.lake.lake import Lake
 

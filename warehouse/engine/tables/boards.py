@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warehouse.engine.tables.corrected_means import update_corrected_means
-from warehouse.engine.tables.judge_agreement import update_judge_agreement
 from warehouse.engine.tables.pair_tests import update_pair_tests
+from warehouse.engine.tables.raters.corrected_means import update_corrected_means
+from warehouse.engine.tables.raters.judge_agreement import update_judge_agreement
 from warehouse.engine.tables.runs import in_parts, runs_in
 from warehouse.engine.tables.score_tables import replace_runs
 

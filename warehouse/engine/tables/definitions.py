@@ -64,9 +64,9 @@ def _create_empty(warehouse: Path, wait_seconds: float) -> None:
 
 def define(connection: duckdb.DuckDBPyConnection) -> set[str]:
     """Recreate all views and functions; return the names of scores emptied for a new scorer."""
-    from warehouse.engine.tables.corrected_means import create_corrected_means
-    from warehouse.engine.tables.judge_agreement import create_judge_agreement
     from warehouse.engine.tables.pair_tests import create_pair_tests
+    from warehouse.engine.tables.raters.corrected_means import create_corrected_means
+    from warehouse.engine.tables.raters.judge_agreement import create_judge_agreement
     from warehouse.engine.tables.score_tables import create_table
 
     files, tables = _definitions_in_order()

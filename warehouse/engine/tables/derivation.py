@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from warehouse.engine.tables import facts, score_tables
 from warehouse.engine.tables.boards import compute_boards, update_boards
-from warehouse.engine.tables.corrected_means import update_corrected_means
 from warehouse.engine.tables.definitions import tables_of_scores
-from warehouse.engine.tables.judge_agreement import update_judge_agreement
+from warehouse.engine.tables.raters.corrected_means import update_corrected_means
+from warehouse.engine.tables.raters.judge_agreement import update_judge_agreement
 from warehouse.engine.tables.runs import runs_in
 from warehouse.engine.tables.shared_calls import update_shared_calls
 from warehouse.engine.views.sql_files import shipped_sql

@@ -14,7 +14,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.engine.tables.judge_agreement import TABLES
+from warehouse.engine.tables.raters.judge_agreement import TABLES
 from warehouse.engine.tables.shared_calls import SHARED_CALLS, count_changes
 from warehouse.engine.views.sql_files import code_digest
 

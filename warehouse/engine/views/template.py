@@ -30,8 +30,8 @@ _UNFINISHED_SECONDS = 3600
 _CODE = (
     "core/schemas",
     "core/types",
-    "engine/tables/corrected_means",
-    "engine/tables/judge_agreement",
+    "engine/tables/raters/corrected_means",
+    "engine/tables/raters/judge_agreement",
     "engine/tables/loading",
     "engine/tables/pair_tests",
     "engine/tables/runs",

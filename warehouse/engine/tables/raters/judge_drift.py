@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warehouse.engine.statistics.agreement_intervals import kappa_change
-from warehouse.engine.tables.rater_pairs import MOST_LABELS, MOST_UNITS, label_tables, with_ends
+from warehouse.engine.tables.raters.rater_pairs import (
+    MOST_LABELS,
+    MOST_UNITS,
+    label_tables,
+    with_ends,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from warehouse.engine.tables.rated_items import Contest
-    from warehouse.engine.tables.rater_pairs import Bools, Pair
+    from warehouse.engine.tables.raters.rated_items import Contest
+    from warehouse.engine.tables.raters.rater_pairs import Bools, Pair
 
 
 def drifts(found: Sequence[tuple[Contest, Pair]]) -> Iterator[dict[str, object]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from warehouse.engine.statistics.agreement import Weights
     from warehouse.engine.statistics.arrays import Floats, Indices
     from warehouse.engine.statistics.proportions import Interval
-    from warehouse.engine.tables.rated_items import Contest, RatedItems, Side
+    from warehouse.engine.tables.raters.rated_items import Contest, RatedItems, Side
 
 Bools: TypeAlias = "npt.NDArray[np.bool_]"
 

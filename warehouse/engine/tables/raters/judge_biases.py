@@ -8,7 +8,7 @@ import numpy as np
 
 from warehouse.engine.statistics.bounded_means import equality_of_bounded_means
 from warehouse.engine.statistics.shares import share_difference, share_of_votes
-from warehouse.engine.tables.rater_pairs import with_ends
+from warehouse.engine.tables.raters.rater_pairs import with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

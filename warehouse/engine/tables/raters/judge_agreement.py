@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.engine.tables.rated_items import Contest
-    from warehouse.engine.tables.rater_pairs import Pair
+    from warehouse.engine.tables.raters.rated_items import Contest
+    from warehouse.engine.tables.raters.rater_pairs import Pair
 
 # Every suite, if anybody rates.
 _HAS_RATINGS = """
@@ -133,11 +133,11 @@ def update_judge_agreement(
     if not has_ratings:
         return
     # Imported here: most stores have no ratings, and need no numpy.
-    from warehouse.engine.tables.judge_biases import judge_biases
-    from warehouse.engine.tables.judge_drift import drifts
-    from warehouse.engine.tables.rated_items import read_rated_items
-    from warehouse.engine.tables.rater_alphas import rater_alphas
-    from warehouse.engine.tables.rater_pairs import agreements, pairs
+    from warehouse.engine.tables.raters.judge_biases import judge_biases
+    from warehouse.engine.tables.raters.judge_drift import drifts
+    from warehouse.engine.tables.raters.rated_items import read_rated_items
+    from warehouse.engine.tables.raters.rater_alphas import rater_alphas
+    from warehouse.engine.tables.raters.rater_pairs import agreements, pairs
 
     for table in TABLES:
         connection.execute(f"DELETE FROM scores.{table} WHERE {restriction}")

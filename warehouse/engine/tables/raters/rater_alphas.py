@@ -8,8 +8,8 @@ import numpy as np
 
 from warehouse.engine.statistics.agreement import Level, krippendorff_alpha, label_counts
 from warehouse.engine.statistics.agreement_intervals import alpha_interval
-from warehouse.engine.tables.rated_items import filled
-from warehouse.engine.tables.rater_pairs import MOST_LABELS, with_ends
+from warehouse.engine.tables.raters.rated_items import filled
+from warehouse.engine.tables.raters.rater_pairs import MOST_LABELS, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.engine.statistics.arrays import Floats, Indices
-    from warehouse.engine.tables.rated_items import RatedItems
+    from warehouse.engine.tables.raters.rated_items import RatedItems
 
 _RATINGS = """
 SELECT contest, item_n, task, side_rank = 1 AS is_person, value, label_n, scale_low, scale_high
