@@ -80,6 +80,7 @@ _COMMANDS: CommandTable = (
     ("gate", "warehouse.app.commands.gate:gate", "Decide whether a model keeps the rules."),
     ("plot", "warehouse.app.commands.plot:plot", "Draw a chart as SVG, PNG or HTML."),
     ("report", "exports.site.command:report", "Write a site: static pages of what the store has."),
+    ("view", "exports.view.command:view", "Show the store in a browser, live."),
     ("check", "warehouse.app.commands.store.check:check", "Check data integrity."),
     ("export", "exports.command:export", "Write files in the formats that the benchmarks specify."),
     ("label", "ingest.labels:label", "Let people label answers, blind."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 # By the path of each page, from `exports.site.addresses`, what the page is about: suite and ID of
 # a run, the name of a model, or nothing.
@@ -29,12 +30,14 @@ class Contents:
 
     Attributes:
         path: path of the page.
-        template: name of its template in `exports/site/templates/`.
+        template: name of its template.
         title: its title.
         values: variables of the template.
+        folder: folder of the template.
     """
 
     path: str
     template: str
     title: str
     values: Mapping[str, object]
+    folder: Path = Path(__file__).parent / "templates"

@@ -33,9 +33,14 @@ POLICY = (
 
 
 @cache
-def page_template(name: str) -> jinja2.Template:
-    """Return a template by its name; see `warehouse.app.output.html` for how it writes values."""
-    pages = environment(_TEMPLATES)
+def page_template(name: str, folder: Path = _TEMPLATES) -> jinja2.Template:
+    """Return a template by its name; see `warehouse.app.output.html` for how it writes values.
+
+    Args:
+        name: its file name.
+        folder: its folder; it can extend and import the templates of the site.
+    """
+    pages = environment(folder, _TEMPLATES)
     pages.globals.update(policy=POLICY, **FOR_TEMPLATES, **PAGES)
     return pages.get_template(name)
 

@@ -67,6 +67,21 @@ def only(path: str) -> Callable[[Site], Addresses]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerParts:
+    """What pages have only if a server sends them.
+
+    Attributes:
+        menu: title and path of each further entry of the menu.
+        scripts: paths of the scripts of all pages.
+        notes: what the reader should know about the figures, such as data that are missing.
+    """
+
+    menu: Sequence[tuple[str, str]]
+    scripts: Sequence[str]
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
     """A store, as pages are made of it.
 
@@ -78,6 +93,7 @@ class Site:
         name: the title of the site, in the heading of every page.
         newest: date of the newest run; None if no run has one.
         run_names: what lists call each run, by suite and ID.
+        server: what only pages of a server have; None for a site of files.
     """
 
     store: Store
@@ -87,6 +103,7 @@ class Site:
     name: str = "evalstore"
     newest: date | None = None
     run_names: RunNames = field(default_factory=dict)
+    server: ServerParts | None = None
     _answers: dict[object, object] = field(default_factory=dict)
     _kept: set[str] = field(default_factory=set)
 
@@ -138,7 +155,7 @@ class Site:
             return relative(other, path)
 
         menu = [(each.title, each.entry) for each in self.types if each.title]
-        text = page_template(contents.template).render(
+        text = page_template(contents.template, contents.folder).render(
             title=contents.title,
             path=path,
             link=link,
@@ -167,11 +184,16 @@ class Site:
 
 @contextmanager
 def opened_site(
-    store: Store, types: Sequence[PageType], *, samples: str, name: str = "evalstore"
+    store: Store,
+    types: Sequence[PageType],
+    *,
+    samples: str,
+    name: str = "evalstore",
+    server: ServerParts | None = None,
 ) -> Iterator[Site]:
     """Open a store and yield its site, with the types of pages that it has."""
     with store.reading() as connection:
-        bare = Site(store=store, connection=connection, samples=samples, name=name)
+        bare = Site(store=store, connection=connection, samples=samples, name=name, server=server)
         runs = bare.rows(_RUNS)
         # Not the date of today: the same store gives the same bytes.
         newest = max((row["run_date"] for row in runs if row["run_date"] is not None), default=None)

@@ -84,6 +84,9 @@ def test_example_of_help_works(tours, tmp_path, monkeypatch, example):
     shutil.copytree(tours / "store", tmp_path / "baseline-store")
     monkeypatch.chdir(here)
     monkeypatch.setattr("sys.stdin", io.StringIO())
+    if example.startswith("view"):  # which would serve until Ctrl-C
+        monkeypatch.setattr("webbrowser.open", lambda _: None)
+        monkeypatch.setattr("exports.view.server.serve", lambda _, listening: listening.close())
     for name, lines in BEFORE.items():
         for line in lines if example.startswith(name) else ():
             assert command("store", *shlex.split(line)).code == 0

@@ -61,6 +61,7 @@ LIMITS = (
     ("label export palindrome --sample 2 --to OUT.csv", 480, WRITES),
     ("annotate list", 345, READS),
     (f"publish posters --label x --allow-silver {POSTERS}", 540, DRAWS),
+    ("view --help", 175, set()),
     ("mcp", 750, {"duckdb", "mcp", "pydantic", "httpx"}),
     ("info", 270, {"duckdb"}),
     ("sync", 430, {"duckdb", "numpy"}),

@@ -55,6 +55,7 @@ CALLS = {
     "label": "export palindrome --sample 2 --to labels.csv",
     "annotate": "list",
     "publish": "posters --help",
+    "view": "--help",
     "mcp": "",
     "info": "--verify",
     "sync": "--rebuild",

@@ -75,15 +75,15 @@ def _digest(text: str) -> str:
 
 
 @cache
-def environment(folder: Path) -> jinja2.Environment:
-    """Return the templates of a folder, which can extend and import those of all pages.
+def environment(*folders: Path) -> jinja2.Environment:
+    """Return the templates of folders, which can extend and import those of all pages.
 
     They escape every value for HTML, with control and invisible characters as in tables.
     """
     import jinja2  # takes 40 ms; needed for pages only
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([folder, _TEMPLATES]),
+        loader=jinja2.FileSystemLoader([*folders, _TEMPLATES]),
         autoescape=True,
         finalize=_text,
         undefined=jinja2.StrictUndefined,

@@ -1,0 +1,1 @@
+"""Serves the site of a store to a browser, live, with what needs a server: `evalstore view`."""

@@ -1,0 +1,40 @@
+"""What only a server has: a page of its own, and what its scripts ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from exports.site.page import Contents
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from starlette.routing import BaseRoute
+
+    from exports.view.store_pages import StorePages
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """What only a server has.
+
+    Attributes:
+        routes: returns its routes, whose paths begin with `/view/`.
+        title: name of its entry in the menu; empty for no entry.
+        entry: path of the page that the entry leads to.
+        scripts: paths of its scripts that all pages have.
+    """
+
+    routes: Callable[[StorePages], Sequence[BaseRoute]]
+    title: str = ""
+    entry: str = ""
+    scripts: Sequence[str] = ()
+
+
+def contents(path: str, template: str, title: str, **values: object) -> Contents:
+    """Return what a page of a feature is made from: a template in `exports/view/templates/`."""
+    return Contents(path=path, template=template, title=title, values=values, folder=TEMPLATES)

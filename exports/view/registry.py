@@ -1,0 +1,12 @@
+"""What the server has beyond the site, in the order of the menu."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exports.view.feature import Feature
+
+FEATURES: Sequence[Feature] = ()

@@ -1,0 +1,125 @@
+"""The server: the pages of the site, and the features that need one."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from exports.site.addresses import OVERVIEW
+from exports.site.site import ServerParts
+from exports.view.guard import Guard
+from exports.view.registry import FEATURES
+from warehouse.app.console.crash import report_text, summary, write_report
+from warehouse.core.errors import BadInput, EvalstoreError
+from warehouse.core.text.formatting import visible_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+    from starlette.routing import BaseRoute
+
+    from exports.view.guard import Access
+    from exports.view.store_pages import StorePages
+
+_ASSETS = Path(__file__).parent / "assets"
+_TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+}
+_MAX_REQUESTS = 200
+_GRACE_SECONDS = 1  # for answers in progress, such as streams, at Ctrl-C
+_IDLE_SECONDS = 2.1
+
+
+def server_parts(notes: list[str]) -> ServerParts:
+    """Return what only pages of a server have.
+
+    Args:
+        notes: what the reader should know about the figures.
+    """
+    return ServerParts(
+        menu=[(each.title, each.entry) for each in FEATURES if each.title],
+        scripts=[script for each in FEATURES for script in each.scripts],
+        notes=notes,
+    )
+
+
+def view_app(pages: StorePages, access: Access) -> Guard:
+    """Return the application: the pages, the features, and who may use them."""
+    own: list[BaseRoute] = [Route("/view/assets/{name}", _asset)]
+    own += [route for feature in FEATURES for route in feature.routes(pages)]
+    site = Route("/{path:path}", _site_page(pages), methods=["GET"])
+    handlers = {EvalstoreError: _store_error, Exception: _crash}
+    return Guard(Starlette(routes=[*own, site], exception_handlers=handlers), access)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket at an address; port 0 is any free port.
+
+    Raises:
+        BadInput: the address cannot be used.
+    """
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise BadInput(f"{host}:{port}: {error.strerror}; give another --port") from error
+
+
+def serve(app: Guard, listening: socket.socket) -> None:
+    """Answer requests until Ctrl-C."""
+    config = uvicorn.Config(
+        app,
+        lifespan="off",
+        access_log=False,
+        log_level="critical",  # what goes wrong is answered, and in a crash report
+        limit_concurrency=_MAX_REQUESTS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        server_header=False,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _site_page(pages: StorePages) -> Callable[[Request], object]:
+    async def answer(request: Request) -> Response:
+        path = request.path_params["path"] or OVERVIEW
+        loop = asyncio.get_running_loop()
+        data = await asyncio.to_thread(pages.file, path)
+        loop.call_later(_IDLE_SECONDS, pages.close_if_idle)
+        if data is None:
+            return PlainTextResponse("no such page; it may have been of a run that is gone\n", 404)
+        return Response(data, media_type=_TYPES.get(Path(path).suffix, "application/octet-stream"))
+
+    return answer
+
+
+def _asset(request: Request) -> Response:
+    path = _ASSETS / Path(request.path_params["name"]).name
+    if path.suffix not in _TYPES or not path.is_file():
+        return PlainTextResponse("no such file\n", 404)
+    return Response(path.read_bytes(), media_type=_TYPES[path.suffix])
+
+
+async def _store_error(_: Request, error: Exception) -> Response:
+    status = 400 if isinstance(error, BadInput) else 503
+    return PlainTextResponse(f"{visible_lines(str(error))}\n", status)
+
+
+async def _crash(_: Request, error: Exception) -> Response:
+    try:
+        where = f"crash report: {write_report(report_text(error, 'view'))}"
+    except OSError as unwritable:
+        where = f"no crash report was written: {unwritable}"
+    text = f"evalstore failed unexpectedly ({summary(error)}); {where}"
+    return PlainTextResponse(f"{visible_lines(text)}\n", 500)
