@@ -1,0 +1,1 @@
+"""Items: what a benchmark's tasks are worth, and how few are enough."""

@@ -1,0 +1,186 @@
+"""Responses: how often each system passed each item, as the view `item_responses` has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warehouse.core.errors import BadInput
+from warehouse.core.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import duckdb
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from warehouse.engine.statistics.arrays import Floats, Indices
+
+# Scores of which items can be studied: the verdict first, else the score that most tasks have.
+_METRICS = """
+SELECT metric, scorer, filter
+FROM item_responses
+WHERE list_contains($suites, suite) AND ($task_set IS NULL OR task_set = $task_set)
+    AND n_attempts > 0
+GROUP BY metric, scorer, filter
+ORDER BY
+    metric = 'passed' AND scorer IS NULL AND filter IS NULL DESC,
+    count(*) DESC, metric, scorer, filter
+"""
+_RESPONSES = """
+SELECT
+    system, item,
+    CAST(sum(n_passed) AS DOUBLE) AS passed,
+    CAST(sum(n_attempts) AS DOUBLE) AS attempts,
+    CAST(sum(n_unjudged) AS BIGINT) AS n_unjudged
+FROM item_responses
+WHERE list_contains($suites, suite) AND ($task_set IS NULL OR task_set = $task_set)
+    AND metric = $metric AND scorer IS NOT DISTINCT FROM $scorer
+    AND filter IS NOT DISTINCT FROM $filter
+GROUP BY system, item
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """How often systems passed items: a sparse matrix, of which each filled cell is k of n.
+
+    Attributes:
+        systems: labels of the systems, sorted.
+        items: keys of the items, sorted.
+        system: of each filled cell, the position of its system.
+        item: of each filled cell, the position of its item.
+        passed: attempts that passed.
+        attempts: attempts with an outcome, at least 1.
+        n_unjudged: attempts of these systems without an outcome, which no cell has.
+    """
+
+    systems: Sequence[str]
+    items: Sequence[str]
+    system: Indices
+    item: Indices
+    passed: Floats
+    attempts: Floats
+    n_unjudged: int = 0
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: npt.ArrayLike,
+        attempts: npt.ArrayLike = 1.0,
+        *,
+        systems: Sequence[str] = (),
+        items: Sequence[str] = (),
+    ) -> Responses:
+        """Return the responses of a matrix of the share that each system (row) passed of each item.
+
+        Args:
+            matrix: shares from 0 to 1, NaN where a system was not asked: shape (systems, items).
+            attempts: attempts behind each share, or behind all.
+            systems: labels of the rows, sorted; numbers if left out.
+            items: keys of the columns, sorted; numbers if left out.
+        """
+        shares = np.asarray(matrix, dtype=np.float64)
+        of_cells = np.broadcast_to(np.asarray(attempts, dtype=np.float64), shares.shape)
+        system, item = np.nonzero(~np.isnan(shares))
+        return cls(
+            systems or _numbered("system", shares.shape[0]),
+            items or _numbered("item", shares.shape[1]),
+            system,
+            item,
+            shares[system, item] * of_cells[system, item],
+            of_cells[system, item],
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of systems and of items."""
+        return len(self.systems), len(self.items)
+
+    def dense(self) -> Floats:
+        """Return the share that each system passed of each item, NaN where it was not asked."""
+        matrix = np.full(self.shape, np.nan)
+        matrix[self.system, self.item] = self.passed / self.attempts
+        return matrix
+
+
+def read_responses(
+    connection: duckdb.DuckDBPyConnection,
+    suite: str | Sequence[str],
+    *,
+    task_set: str | None = None,
+    metric: str | None = None,
+) -> Responses:
+    """Read the responses of a suite, or of several: the same item of two suites is one item then.
+
+    Args:
+        connection: the warehouse.
+        suite: suite, or suites.
+        task_set: only this task set.
+        metric: score whose values are 0 and 1; the verdict if left out, or where there are no
+            verdicts the score that most responses have.
+
+    Raises:
+        BadInput: there are no such responses; the message names what there is.
+    """
+    suites = [suite] if isinstance(suite, str) else list(suite)
+    values: dict[str, object] = {"suites": suites, "task_set": task_set}
+    found = connection.execute(_METRICS, values).fetchall()
+    chosen = next((row for row in found if metric in (None, row[0])), None)
+    if chosen is None:
+        raise BadInput(_nothing(connection, suites, task_set, metric, [row[0] for row in found]))
+    values |= dict(zip(("metric", "scorer", "filter"), chosen, strict=True))
+    cells = connection.sql(_RESPONSES, params=values).to_arrow_table()
+    n_unjudged, attempts = (cells[name].to_numpy() for name in ("n_unjudged", "attempts"))
+    judged = cells.filter(attempts > 0)
+    systems, system = _coded(judged["system"])
+    items, item = _coded(judged["item"])
+    return Responses(
+        systems,
+        items,
+        system,
+        item,
+        judged["passed"].to_numpy(),
+        judged["attempts"].to_numpy(),
+        int(n_unjudged.sum()),
+    )
+
+
+def _coded(names: pa.ChunkedArray) -> tuple[list[str], Indices]:
+    """Return the different names, sorted, and the position of each name among them."""
+    encoded = names.combine_chunks().dictionary_encode()
+    different = encoded.dictionary.to_pylist()
+    order = sorted(range(len(different)), key=different.__getitem__)
+    positions = np.empty(len(order), dtype=np.int64)
+    positions[order] = np.arange(len(order))
+    return [different[place] for place in order], positions[encoded.indices.to_numpy()]
+
+
+def _numbered(name: str, n: int) -> list[str]:
+    """Return names that are sorted as their numbers are."""
+    return [f"{name}-{number:0{len(str(n))}}" for number in range(n)]
+
+
+def _nothing(
+    connection: duckdb.DuckDBPyConnection,
+    suites: Sequence[str],
+    task_set: str | None,
+    metric: str | None,
+    metrics: Sequence[str],
+) -> str:
+    """Return why there are no responses: which name is not known, and what there is instead."""
+    known = connection.execute("SELECT DISTINCT suite, task_set FROM scores.entries").fetchall()
+    if metrics:
+        wrong, kind, names = metric, "metric of passes and failures", set(metrics)
+    elif unknown := set(suites) - {name for name, _ in known}:
+        wrong, kind, names = min(unknown), "suite", {name for name, _ in known}
+    else:
+        wrong, kind = task_set, "task set"
+        names = {name for suite, name in known if suite in suites}
+    if wrong is None or wrong in names:
+        return f"nothing in {', '.join(suites)} is judged as passed or failed"
+    hint = did_you_mean(wrong, names, f"there are: {', '.join(sorted(names))}")
+    return f"no {kind} {wrong!r}; {hint}" if names else "the store has no results"
