@@ -38,7 +38,7 @@ def measure(*, quick: bool) -> list[Ratio]:
             "parsing with PyYAML's SafeLoader (speedup)",
             plain / ours,
             f"{plain:.2f} s / {ours:.2f} s",
-            at_least=8,
+            at_least=5,
         )
     ]
 

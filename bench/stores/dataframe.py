@@ -49,7 +49,7 @@ def measure(*, quick: bool) -> list[Ratio]:
             f"{theirs * 1000:.0f} ms / {ours * 1000:.0f} ms",
             at_least=wanted,
         )
-        for call, ours, wanted in (("pl", polars, 5), ("df", pandas, None))
+        for call, ours, wanted in (("pl", polars, 3.5), ("df", pandas, None))
     ]
 
 
