@@ -20,7 +20,7 @@ from warehouse.app.console.cli import (
 from warehouse.core.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
-    from ingest.formats.posters.adjudication import AdjudicationSession, Choice, Record
+    from warehouse.app.posters.adjudication import AdjudicationSession, Choice, Record
     from warehouse.core.types import JsonObject, Row
 
 _dataset_option = click.option(
@@ -45,17 +45,18 @@ def annotate() -> None:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @_dataset_option
 @click.pass_obj
-def import_records(path: Path, folder: Path, dataset: str | None) -> None:
+def import_(path: Path, folder: Path, dataset: str | None) -> None:
     """Import human records from FOLDER: <annotator>/<poster id>.json.
 
     \b
       evalstore annotate import benchmark/annotations/ --dataset tours
     """
-    from ingest.formats.posters import adjudication
+    from ingest.formats.posters.records import import_records
+    from warehouse.app.posters.adjudication import AdjudicationSession
 
     store = open_store(path)
-    name = dataset if dataset is not None else adjudication.AdjudicationSession(store, None).dataset
-    counts = adjudication.import_records(store, folder, name)
+    name = dataset if dataset is not None else AdjudicationSession(store, None).dataset
+    counts = import_records(store, folder, name)
     if not counts:
         raise BadInput(f"{folder}: contains no <annotator>/<poster id>.json")
     for annotator, count in counts.items():
@@ -104,7 +105,8 @@ def adjudicate(
       evalstore annotate adjudicate --from settled/ --by Cara
       evalstore annotate adjudicate --agreed --by Cara
     """
-    from ingest.formats.posters.adjudication import AdjudicationSession, read_adjudicated
+    from ingest.formats.posters.records import read_adjudicated
+    from warehouse.app.posters.adjudication import AdjudicationSession
 
     is_folder = source is not None and source.is_dir()
     if [poster is not None, agreed, is_folder].count(True) != 1 or (agreed and source):
@@ -130,7 +132,7 @@ def promote(path: Path, dataset: str | None) -> None:
     \b
       evalstore annotate promote
     """
-    from ingest.formats.posters.adjudication import AdjudicationSession
+    from warehouse.app.posters.adjudication import AdjudicationSession
 
     session = AdjudicationSession(open_store(path), dataset)
     promoted, problems = session.promote(_now())
@@ -145,7 +147,7 @@ def promote(path: Path, dataset: str | None) -> None:
 
 def _interactive(session: AdjudicationSession, poster: str) -> JsonObject:
     """Ask for each difference which record is right, or what the right text is."""
-    from ingest.formats.posters.adjudication import merged
+    from warehouse.app.posters.adjudication import merged
     from warehouse.engine.scoring.posters.annotation_pairs import differences
 
     a, b = session.pair(poster)
@@ -154,7 +156,7 @@ def _interactive(session: AdjudicationSession, poster: str) -> JsonObject:
 
 
 def _ask(difference: Row, a: Record, b: Record) -> Choice | str | None:
-    from ingest.formats.posters.adjudication import Choice
+    from warehouse.app.posters.adjudication import Choice
     from warehouse.core.text.formatting import visible
 
     say(difference["field"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from poster_cases import SAMPLES, rows, run
 
 import evalstore
-from ingest.formats.posters.adjudication import AdjudicationSession, Choice, merged
+from warehouse.app.posters.adjudication import AdjudicationSession, Choice, merged
 from warehouse.engine.scoring.posters.annotation_pairs import compare_batch, differences
 
 AGREED = "8cedf912fc27"

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, cast
 
-from ingest.formats.posters.dataset import SUITE, annotator_rows
 from warehouse.core.errors import BadInput
-from warehouse.core.files import problem, read_regular
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.hashing import content_hash
 from warehouse.core.schemas import ANNOTATIONS
@@ -25,18 +23,14 @@ from warehouse.engine.scoring.posters.records.schema_problems import schema_prob
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from warehouse.app.store import Store
     from warehouse.core.types import AnnotationRow, Json, JsonObject
     from warehouse.engine.scoring.posters.records.schema_problems import SchemaProblem
 
+_SUITE = "posters"
 _FIELD = re.compile(r"events\[(\d+)\](?:\.(\w+))?")
 _DATASETS = "SELECT DISTINCT task_set FROM tasks WHERE suite = 'posters' ORDER BY task_set"
-_POSTERS = """
-SELECT DISTINCT task_id FROM tasks
-WHERE suite = 'posters' AND task_set = $dataset ORDER BY task_id
-"""
 _RECORDS = """
 SELECT annotation_id, task_id, annotator, kind, label, coalesce(source, document) AS document,
     adjudicates
@@ -200,30 +194,11 @@ class AdjudicationSession:
 
     def _write(self, rows: Iterable[AnnotationRow]) -> None:
         shared: AnnotationRow = {
-            "suite": SUITE,
+            "suite": _SUITE,
             "task_set": self.dataset,
             "kind": "adjudicated",
         }
-        _write(self._store, [{**row, **shared} for row in rows])
-
-
-def import_records(store: Store, folder: Path, dataset: str) -> dict[str, int]:
-    """Import human records, `<annotator>/<id>.json`; return the number from each annotator."""
-    known = [poster for (poster,) in store.sql(_POSTERS, {"dataset": dataset}).fetchall()]
-    rows = list(annotator_rows(dataset, folder, _read, known))
-    usable = [row for row in rows if row["document"] is not None]
-    _write(store, usable)
-    counts = dict.fromkeys(sorted(str(row["annotator"]) for row in rows), 0)
-    for row in usable:
-        counts[str(row["annotator"])] += 1
-    return counts
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return read_regular(path)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+        write_annotations(self._store, [{**row, **shared} for row in rows])
 
 
 class Choice(Enum):
@@ -261,21 +236,6 @@ def merged(a: JsonObject, b: JsonObject, choices: Sequence[Choice | str | None])
     return {**result, "events": [*kept, *added]}
 
 
-def read_adjudicated(path: Path) -> JsonObject:
-    """Read an adjudicated record from a file.
-
-    Raises:
-        BadInput: it is not a JSON object with a list of events.
-    """
-    try:
-        document = json.loads(read_regular(path))
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: not readable as JSON ({problem(error)})") from error
-    if not isinstance(document, dict) or not isinstance(document.get("events"), list):
-        raise BadInput(f"{path}: not a record with a list of events")
-    return document
-
-
 def _chosen(choice: Choice | str | None, a: Json, b: Json) -> Json:
     if isinstance(choice, Choice):
         return a if choice is Choice.A else b
@@ -294,7 +254,8 @@ def _only_dataset(store: Store) -> str:
     return str(names[0])
 
 
-def _write(store: Store, rows: Sequence[AnnotationRow]) -> None:
+def write_annotations(store: Store, rows: Sequence[AnnotationRow]) -> None:
+    """Add annotations to the store, if there are any."""
     if not rows:
         return
     with store.lake.write("annotate") as writer:

@@ -1,0 +1,1 @@
+"""Ground truth of posters: records of people, and the adjudication of their differences."""
