@@ -189,11 +189,10 @@ def opened_site(
     *,
     samples: str,
     name: str = "evalstore",
-    server: ServerParts | None = None,
 ) -> Iterator[Site]:
     """Open a store and yield its site, with the types of pages that it has."""
     with store.reading() as connection:
-        bare = Site(store=store, connection=connection, samples=samples, name=name, server=server)
+        bare = Site(store=store, connection=connection, samples=samples, name=name)
         runs = bare.rows(_RUNS)
         # Not the date of today: the same store gives the same bytes.
         newest = max((row["run_date"] for row in runs if row["run_date"] is not None), default=None)

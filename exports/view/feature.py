@@ -13,9 +13,14 @@ if TYPE_CHECKING:
 
     from starlette.routing import BaseRoute
 
+    from exports.site.site import Site
     from exports.view.store_pages import StorePages
 
 TEMPLATES = Path(__file__).parent / "templates"
+
+
+def _always(_: Site) -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +32,14 @@ class Feature:
         title: name of its entry in the menu; empty for no entry.
         entry: path of the page that the entry leads to.
         scripts: paths of its scripts that all pages have.
+        is_shown: whether the store has something for it, without which there is no entry.
     """
 
     routes: Callable[[StorePages], Sequence[BaseRoute]]
     title: str = ""
     entry: str = ""
     scripts: Sequence[str] = ()
+    is_shown: Callable[[Site], bool] = _always
 
 
 def contents(path: str, template: str, title: str, **values: object) -> Contents:

@@ -21,11 +21,12 @@ from warehouse.core.errors import BadInput, EvalstoreError
 from warehouse.core.text.formatting import visible_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
 
+    from exports.site.site import Site
     from exports.view.guard import Access
     from exports.view.store_pages import StorePages
 
@@ -42,14 +43,16 @@ _GRACE_SECONDS = 1  # for answers in progress, such as streams, at Ctrl-C
 _IDLE_SECONDS = 2.1
 
 
-def server_parts(notes: list[str]) -> ServerParts:
+def server_parts(site: Site, notes: Sequence[str]) -> ServerParts:
     """Return what only pages of a server have.
 
     Args:
+        site: the site of the store.
         notes: what the reader should know about the figures.
     """
+    shown = [each for each in FEATURES if each.title and each.is_shown(site)]
     return ServerParts(
-        menu=[(each.title, each.entry) for each in FEATURES if each.title],
+        menu=[(each.title, each.entry) for each in shown],
         scripts=[script for each in FEATURES for script in each.scripts],
         notes=notes,
     )

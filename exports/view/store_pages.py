@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePosixPath
 from threading import Lock, Timer
@@ -20,11 +21,12 @@ from warehouse.engine.tables.state import read_state
 from warehouse.engine.tables.sync import is_syncing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from exports.site.page import Contents
     from exports.site.site import PageType, ServerParts, Site
+    from warehouse.app.store import Store
 
 AS_OF = b"<!-- as of -->"
 
@@ -45,12 +47,19 @@ class StorePages:
         path: the store.
         name: the title of the site.
         server: returns what only pages of a server have, given the warnings about the store.
+        pictures: folder with pictures of tasks, `<id of the task>.<suffix>`.
     """
 
     def __init__(
-        self, path: Path, *, name: str, server: Callable[[list[str]], ServerParts]
+        self,
+        path: Path,
+        *,
+        name: str,
+        server: Callable[[Site, Sequence[str]], ServerParts],
+        pictures: Path | None = None,
     ) -> None:
         self.path = path
+        self.pictures = pictures
         self._warnings: list[str] = []
         self._store = open_store(path, on_warning=self._warnings.append)
         self._name = name
@@ -111,6 +120,13 @@ class StorePages:
             finally:
                 timer.cancel()
 
+    @contextmanager
+    def writing(self) -> Iterator[Store]:
+        """Yield the store, with the warehouse closed; pages made afterwards have what is added."""
+        with self._lock:
+            self._close()
+            yield self._store
+
     def close(self) -> None:
         """Close the warehouse, if it is open."""
         with self._lock:
@@ -150,15 +166,9 @@ class StorePages:
     def _open(self) -> Site:
         self._warnings.clear()
         with memory_limit(_MEMORY_MB):
-            site = self._opened.enter_context(
-                opened_site(
-                    self._store,
-                    PAGE_TYPES,
-                    samples="all",
-                    name=self._name,
-                    server=self._server(self._warnings),
-                )
-            )
+            opened = opened_site(self._store, PAGE_TYPES, samples="all", name=self._name)
+            site = self._opened.enter_context(opened)
+        site = replace(site, server=self._server(site, self._warnings))
         self._read_at = time.monotonic()
         self._as_of = f"{datetime.now().astimezone():%H:%M:%S}"
         state = (read_state(site.connection), tuple(self._warnings))
