@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from warehouse.app.console.cli import note, say
 from warehouse.core.errors import BadInput
 from warehouse.engine.base_store import check_is_store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _LEAST_TOKEN = 16  # characters
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -33,9 +30,21 @@ _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 )
 @click.option("--token", metavar="TEXT", help="Secret of the address.  [default: a random one]")
 @click.option("--title", metavar="TEXT", help="Title.  [default: name of the store's folder]")
+@click.option(
+    "--pictures",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with the pictures of posters, by id.  [default: those that runs downloaded]",
+)
 @click.pass_obj
 def view(
-    path: Path, *, port: int, is_opened: bool, host: str, token: str | None, title: str | None
+    path: Path,
+    *,
+    port: int,
+    is_opened: bool,
+    host: str,
+    token: str | None,
+    title: str | None,
+    pictures: Path | None,
 ) -> None:
     """Show the store in a browser: the pages of `report` as they are now, and runs in progress.
 
@@ -63,10 +72,12 @@ def view(
     listening = bind(host, port)
     number = listening.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
-    names = {f"{name}:{number}" for name in (shown, "127.0.0.1", "localhost", "[::1]")}
+    names = {f"{each}:{number}" for each in (shown, "127.0.0.1", "localhost", "[::1]")}
     hosts = frozenset(names) if host in _LOOPBACK else frozenset()
     access = Access(token=secret, hosts=hosts, cookie=f"evalstore-{number}")
-    pages = StorePages(path, name=title or path.absolute().name, server=server_parts)
+    pages = StorePages(
+        path, name=title or path.absolute().name, server=server_parts, pictures=pictures
+    )
     address = f"http://{shown}:{number}/?token={quote(secret)}"
     say(address)
     note("Ctrl-C ends it")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exports.view.posters import feature as posters
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exports.view.feature import Feature
 
-FEATURES: Sequence[Feature] = ()
+FEATURES: Sequence[Feature] = (posters.FEATURE,)

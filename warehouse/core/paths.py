@@ -25,3 +25,9 @@ def cache_folder() -> Path | None:
     with suppress(RuntimeError):
         return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "evalstore"
     return None
+
+
+def picture_cache() -> Path | None:
+    """Return the folder of downloaded pictures; None if the user has no home folder."""
+    named, folder = os.environ.get("EVALSTORE_CACHE"), cache_folder()
+    return folder if named or folder is None else folder / "pictures"

@@ -297,7 +297,7 @@ class AnnotationRow(SourceColumns, total=False):
     task_set: Annotated[str, "dataset that the poster belongs to"]
     task_id: Annotated[str, "id of the poster"]
     annotator: Annotated[str | None, "who made the record"]
-    kind: Annotated[str, "`human`, `adjudicated`, `declared` or `model`"]
+    kind: Annotated[str, "`human`, `adjudicated`, `returned`, `declared` or `model`"]
     label: Annotated[str | None, "`gold` or `silver`"]
     label_basis: Annotated[str | None, "`proven` in the store or `declared` at the import"]
     document: Annotated[JsonText | None, "the record"]

@@ -32,6 +32,7 @@ from runners.suites.posters.public_transport import PrivateAddressError, PublicT
 from warehouse.core.errors import EvalstoreError
 from warehouse.core.files import read_regular
 from warehouse.core.formats.images import IMAGE_FORMATS, image_format
+from warehouse.core.paths import picture_cache
 from warehouse.engine.scoring.posters.meta import instagram_shortcode
 
 _SECONDS = 20.0  # for a whole image
@@ -152,15 +153,10 @@ def image_suffixes() -> tuple[str, ...]:
 
 
 def _default_folder() -> Path:
-    named = os.environ.get("EVALSTORE_CACHE")
-    if named:
-        return Path(named)
-    try:
-        caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    except RuntimeError as error:
-        problem = "no home folder for the image cache: set EVALSTORE_CACHE to a folder"
-        raise EvalstoreError(problem) from error
-    return caches / "evalstore/pictures"
+    folder = picture_cache()
+    if folder is None:
+        raise EvalstoreError("no home folder for the image cache: set EVALSTORE_CACHE to a folder")
+    return folder
 
 
 def _image_url(url: str) -> str:

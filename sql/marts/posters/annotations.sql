@@ -2,7 +2,8 @@
 -- grain: record
 -- inherits: lake.annotations
 -- annotation_id: id of the record
--- kind: human, adjudicated, declared (adjudicated elsewhere, as an import says) or model
+-- kind: human, adjudicated, returned (to the annotators, with the reason), declared (adjudicated
+--     elsewhere, as an import says) or model
 -- label: gold or silver; NULL for a person's record, which is neither until it is adjudicated
 -- is_current: whether it is the newest of its annotator, kind and label for the poster
 SELECT

@@ -18,10 +18,11 @@ from warehouse.core.formats.json_text import json_text
 from warehouse.core.hashing import content_hash
 from warehouse.core.schemas import ANNOTATIONS
 from warehouse.engine.scoring.posters.annotation_pairs import align, differences, events_of
+from warehouse.engine.scoring.posters.records.record import EVENT_FIELDS, TOP_FIELDS
 from warehouse.engine.scoring.posters.records.schema_problems import schema_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from warehouse.app.store import Store
@@ -35,7 +36,7 @@ _RECORDS = """
 SELECT annotation_id, task_id, annotator, kind, label, coalesce(source, document) AS document,
     adjudicates
 FROM annotations
-WHERE suite = 'posters' AND task_set = $dataset AND kind IN ('human', 'adjudicated')
+WHERE suite = 'posters' AND task_set = $dataset AND kind IN ('human', 'adjudicated', 'returned')
     AND is_current AND document IS NOT NULL
 ORDER BY task_id, annotator, annotation_id
 """
@@ -71,6 +72,21 @@ class Adjudication:
     is_gold: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Return:
+    """A poster that was given back to its annotators.
+
+    Attributes:
+        by: who gave it back.
+        reason: why.
+        records: ids of the records that were not good enough.
+    """
+
+    by: str
+    reason: str
+    records: frozenset[str]
+
+
 class AdjudicationSession:
     """The current records of one dataset.
 
@@ -78,6 +94,7 @@ class AdjudicationSession:
         dataset: its name.
         records: the newest record of each annotator, by poster.
         adjudications: all adjudications by poster.
+        returns: all returns to the annotators by poster.
     """
 
     def __init__(self, store: Store, dataset: str | None) -> None:
@@ -85,12 +102,16 @@ class AdjudicationSession:
         self.dataset = dataset if dataset is not None else _only_dataset(store)
         self.records: dict[str, list[Record]] = {}
         self.adjudications: dict[str, list[Adjudication]] = {}
+        self.returns: dict[str, list[Return]] = {}
         rows = store.sql(_RECORDS, {"dataset": self.dataset}).fetchall()
         for annotation_id, poster, annotator, kind, label, text, adjudicates in rows:
             document = json.loads(text)
             if kind == "human" and isinstance(document, dict):
                 record = Record(annotation_id, annotator, document)
                 self.records.setdefault(poster, []).append(record)
+            elif kind == "returned" and isinstance(document, dict):
+                given_back = Return(annotator, document["reason"], frozenset(adjudicates or ()))
+                self.returns.setdefault(poster, []).append(given_back)
             elif kind == "adjudicated":
                 columns: AnnotationRow = {
                     "task_id": poster,
@@ -122,8 +143,44 @@ class AdjudicationSession:
             for poster in self.records
             if len(self.records[poster]) == 2  # noqa: PLR2004
             and not differences(*(record.document for record in self.pair(poster)))
-            and not self._is_adjudicated(poster)
+            and self.adjudication(poster) is None
         ]
+
+    def adjudication(self, poster: str) -> Adjudication | None:
+        """Return the adjudication of a poster's present records, promoted if there is one."""
+        current = [
+            each for each in self.adjudications.get(poster, ()) if self._is_current(poster, each)
+        ]
+        return next((each for each in current if each.is_gold), current[0] if current else None)
+
+    def given_back(self, poster: str) -> Return | None:
+        """Return why a poster was given back, unless a record has changed since."""
+        ids = {record.id for record in self.records.get(poster, ())}
+        returns = self.returns.get(poster, ())
+        return next((each for each in returns if each.records == ids), None)
+
+    def give_back(self, poster: str, by: str, reason: str, at: datetime) -> None:
+        """Write that the annotators of a poster should look at it again.
+
+        Args:
+            poster: its id.
+            by: who gives it back.
+            reason: why.
+            at: when, UTC.
+
+        Raises:
+            BadInput: the poster does not have the records of two annotators.
+        """
+        ids = sorted(record.id for record in self.pair(poster))
+        row: AnnotationRow = {
+            "content_id": content_hash("returned", self.dataset, poster, by, ids, reason),
+            "task_id": poster,
+            "annotator": by,
+            "document": json_text({"reason": reason}),
+            "adjudicates": ids,
+            "annotated_at": at,
+        }
+        self._write([row], kind="returned")
 
     def adjudicate(self, documents: dict[str, JsonObject], by: str, at: datetime) -> None:
         """Write adjudications.
@@ -153,15 +210,23 @@ class AdjudicationSession:
             )
         self._write(rows)
 
-    def promote(self, at: datetime) -> tuple[list[str], dict[str, list[str]]]:
+    def promote(
+        self, at: datetime, posters: Collection[str] | None = None
+    ) -> tuple[list[str], dict[str, list[str]]]:
         """Promote adjudicated posters to gold; return those promoted, and why each other was not.
 
         An adjudication does not count once its records have changed, and one whose record breaks
         the schema is refused.
+
+        Args:
+            at: when, UTC.
+            posters: only these; by default all.
         """
         rows: list[AnnotationRow] = []
         problems: dict[str, list[str]] = {}
         for poster, found in sorted(self.adjudications.items()):
+            if posters is not None and poster not in posters:
+                continue
             if any(each.is_gold and self._is_current(poster, each) for each in found):
                 continue
             current = next((each for each in found if self._is_current(poster, each)), None)
@@ -189,15 +254,8 @@ class AdjudicationSession:
         ids = {record.id for record in self.records.get(poster, ())}
         return bool(ids) and found.adjudicates == ids
 
-    def _is_adjudicated(self, poster: str) -> bool:
-        return any(self._is_current(poster, each) for each in self.adjudications.get(poster, ()))
-
-    def _write(self, rows: Iterable[AnnotationRow]) -> None:
-        shared: AnnotationRow = {
-            "suite": _SUITE,
-            "task_set": self.dataset,
-            "kind": "adjudicated",
-        }
+    def _write(self, rows: Iterable[AnnotationRow], kind: str = "adjudicated") -> None:
+        shared: AnnotationRow = {"suite": _SUITE, "task_set": self.dataset, "kind": kind}
         write_annotations(self._store, [{**row, **shared} for row in rows])
 
 
@@ -234,6 +292,29 @@ def merged(a: JsonObject, b: JsonObject, choices: Sequence[Choice | str | None])
             added.append(copy.deepcopy(events_of_b[int(found[1])]))
     kept: list[Json] = [event for event in events if not any(event is gone for gone in dropped)]
     return {**result, "events": [*kept, *added]}
+
+
+def edited(document: JsonObject, edits: Mapping[str, Json]) -> JsonObject:
+    """Return a record with other values of some fields, which both annotators may have wrong.
+
+    Args:
+        document: the record.
+        edits: values by field, such as `artist_name` or `events[2].venue`.
+
+    Raises:
+        BadInput: the record has no such field.
+    """
+    result = copy.deepcopy(document)
+    events = cast("list[JsonObject]", events_of(result))
+    for field, value in edits.items():
+        found = _FIELD.fullmatch(field)
+        if field in TOP_FIELDS:
+            result[field] = value
+        elif found and found[2] in EVENT_FIELDS and int(found[1]) < len(events):
+            events[int(found[1])][found[2]] = value
+        else:
+            raise BadInput(f"{field}: no field of this record")
+    return result
 
 
 def _chosen(choice: Choice | str | None, a: Json, b: Json) -> Json:

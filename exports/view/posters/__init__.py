@@ -1,0 +1,1 @@
+"""Ground truth of posters in the browser: annotators' records, and their adjudication."""
