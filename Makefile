@@ -108,7 +108,7 @@ $(DOCS_SITE)/.ready: tools/docs-site.txt $(READY)
 
 browser: $(BROWSER)/.ready  ## install Chromium where possible, open the pages of reports in it, and run the notebook
 	@sh tools/chromium.sh
-	@$(BROWSER)/bin/python -m pytest -n 2 -m slow tests/site tests/warehouse/test_explore.py
+	@$(BROWSER)/bin/python -m pytest -n 2 -m slow tests/site tests/view tests/warehouse/test_explore.py
 
 picture: $(BROWSER)/.ready  ## make the picture of the README again
 	@$(BROWSER)/bin/python -m tools.site_picture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -136,7 +137,7 @@ def poster_to_settle(store: Store, dataset: str | None, poster: str) -> PosterTo
         dataset=session.dataset,
         poster=poster,
         records=(a, b),
-        differences=differences(a.document, b.document),
+        differences=[_readable(row) for row in differences(a.document, b.document)],
         state=_state(session, poster),
         next_poster=next((each for each in later if each > poster), next(iter(later), None)),
     )
@@ -224,6 +225,18 @@ def _state(session: AdjudicationSession, poster: str) -> str:
     a, b = session.pair(poster)
     n = len(differences(a.document, b.document))
     return f"{n} difference{'s' * (n != 1)}" if n else "both agree"
+
+
+def _readable(row: Row) -> Row:
+    """Return a difference whose whole events are texts for people."""
+    if not row["field"].endswith("]"):
+        return row
+    values = {name: row[name] for name in ("value_a", "value_b") if row[name] is not None}
+    texts = {
+        name: " · ".join(f"{key}: {value}" for key, value in json.loads(text).items() if value)
+        for name, text in values.items()
+    }
+    return {**row, **texts}
 
 
 def _decided(store: Store, settlement: Settlement) -> tuple[AdjudicationSession, JsonObject]:
