@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import pytest
 from peers import PEERS
 from preferences import PREFERENCES
-from support import EXAMPLES, NO_REFERENCE, digests, import_into, new_store
+from support import EXAMPLES, NO_REFERENCE, REFERENCE, digests, import_into, new_store
 from trials import TRIALS
 
 from exports.base import EXPORTERS
@@ -22,6 +22,7 @@ SAMPLES = {
     "ATIF": TRIALS / "atif",
     "BFCL": PEERS / "bfcl",
     "coding-agent sessions": TRIALS / "sessions",
+    "eval-arena": REFERENCE / "items" / "eval_arena",
     "every_eval_ever": PEERS / "eee",
     "Harbor": TRIALS / "harbor",
     "HELM": PEERS / "helm",

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     Add: TypeAlias = Callable[[JsonObject, int, "JudgedRuns"], str | None]
     _Records: TypeAlias = Callable[["JudgedRuns"], Iterator["_Record"]]
 
-_TABLES = ("results", "tasks", "ratings", "preferences", "reported_metrics")
+_TABLES = (
+    *("results", "result_scores", "tasks", "systems", "ratings", "preferences"),
+    "reported_metrics",
+)
 _RECORDS_PER_BLOCK = 500
 _REST = "\0"  # no column has this name
 
