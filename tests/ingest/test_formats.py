@@ -43,6 +43,7 @@ SAMPLES = {
     "SWE-bench": TRIALS / "swe-bench",
     "tau-bench": TRIALS / "tau-bench",
     "MT-Bench": PREFERENCES / "mt_bench",
+    "METR": REFERENCE / "items" / "metr",
     "WildBench": PREFERENCES / "wildbench",
 }
 # Options without which a format is not imported.
