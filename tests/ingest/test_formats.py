@@ -45,6 +45,7 @@ SAMPLES = {
     "MT-Bench": PREFERENCES / "mt_bench",
     "METR": REFERENCE / "items" / "metr",
     "WildBench": PREFERENCES / "wildbench",
+    "ZeroEval": REFERENCE / "items" / "zeroeval",
 }
 # Options without which a format is not imported.
 OPTIONS = {"coding-agent sessions": {"format_options": (KeepSecrets(),)}}

@@ -56,3 +56,12 @@ SELECT
     NULL AS reference,
     violation
 FROM scores.openai_evals_verdicts
+UNION ALL
+SELECT
+    suite,
+    run_id,
+    content_id,
+    is_correct,
+    NULL AS reference,
+    violation
+FROM scores.zeroeval_verdicts

@@ -1,0 +1,1 @@
+"""Reads ZeroEval: the answers of models by data set and mode, and the summaries of its boards."""

@@ -1,0 +1,1 @@
+SELECT 'zeroeval' AS suite, 'votes' AS own_audit
