@@ -76,6 +76,7 @@ _COMMANDS: CommandTable = (
     ("compare", "warehouse.app.commands.compare:compare", "Compare models on the same tasks."),
     ("judges", "warehouse.app.commands.judges:judges", "Say how good the judges are."),
     ("rank", "warehouse.app.commands.rank:rank", "Rank models by votes between their answers."),
+    ("horizon", "warehouse.app.commands.horizon:horizon", "Say how long tasks models pass."),
     ("plan", "warehouse.app.commands.plan:plan", "Plan the tasks and attempts of a comparison."),
     ("gate", "warehouse.app.commands.gate:gate", "Decide whether a model keeps the rules."),
     ("plot", "warehouse.app.commands.plot:plot", "Draw a chart as SVG, PNG or HTML."),

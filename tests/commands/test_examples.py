@@ -43,7 +43,13 @@ ASK = {
 ELSEWHERE = ("run ", "judge ", "check", "plan ", "--store ")
 
 # A gate's exit code is its answer; some samples have no verdict to export, and none has trials.
-CODES = {"gate ": {0, 1, 3}, "export eee --to": {1}, "export atif": {2}, "rank": {2}}
+CODES = {
+    "gate ": {0, 1, 3},
+    "export eee --to": {1},
+    "export atif": {2},
+    "rank": {2},
+    "horizon": {2},
+}
 
 RULES = """
 candidate: example/aurora-2
