@@ -10,9 +10,7 @@ FOLDER = REFERENCE / "items" / "metr"
 KEY = {"suite": "own", "run_id": "r", "generation": "root"}
 FAMILIES = 8
 MINUTES = (0.5, 2, 8, 32)
-TINY = (
-    "p50, p80, p50_low, p80_low, p80_high extrapolated: its tasks take 0.5 to 32 minutes"
-)
+TINY = "p50, p80, p50_low, p80_low, p80_high extrapolated: its tasks take 0.5 to 32 minutes"
 
 
 def result(model, family, minutes, passed, **columns):
@@ -107,6 +105,17 @@ def test_horizons_and_what_stands_in_their_place(tmp_path):
     assert rows["few"]["p50_low"] is None
     assert rows["few"]["remark"] == "no interval below 6 families of tasks"
     assert "weights that sum to 1" in " ".join(ended.err.split())
+
+
+def test_an_interval_has_no_end_where_too_many_draws_have_no_horizon(tmp_path):
+    noise = results("noise", lambda family, minutes: (minutes < 8) == (family < 5))
+    nearly = results("nearly", lambda family, minutes: (family, minutes) not in {(1, 32), (2, 8)})
+    rows = rows_of(horizon(tmp_path, [*noise, *nearly], "--format", "json"))
+    assert (rows["noise"]["p50_low"], rows["noise"]["p50_high"]) == (None, None)
+    assert "an end is unknown: too many draws have no horizon" in rows["noise"]["remark"]
+    # In some draws it passed everything: they have the longest horizons of all.
+    assert rows["nearly"]["p50_high"] is None
+    assert rows["nearly"]["p50_low"] is not None
 
 
 def test_minutes_of_a_result_come_before_those_of_its_task(tmp_path):

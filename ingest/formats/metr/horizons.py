@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ingest.reading import SourceFile
     from warehouse.core.types import Json, JsonObject, ReportedMetricRow
 
-_FITTED = "a fit over tasks: `evalstore horizon` has ours next to it"
-_OTHER = "it does not follow from the runs alone"
+_FITTED = "a fit, which depends on weights and regularisation: see `evalstore horizon`"
+_OTHER = "evalstore does not compute it"
 
 
 def _reason(metric: str) -> str:

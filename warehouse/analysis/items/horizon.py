@@ -29,7 +29,6 @@ COLUMNS = (
 )
 ANSWER = ("model", "p50_minutes", "p50_low", "p50_high", "p80_minutes", "n_tasks", "remark")
 _HORIZONS = {"p50_minutes": 0.5, "p80_minutes": 0.8}
-_ENDS = (0.025, 0.975)
 _RESULTS = """
 WITH published AS (
     SELECT model, any_value(value) AS p50_minutes
@@ -148,8 +147,8 @@ def _row(model: _Model, options: HorizonOptions) -> dict[str, object]:
         drawn = fit_horizons(x, y, weights * counts, options.regularisation)
         for name, share in _HORIZONS.items():
             row |= _interval(name.removesuffix("_minutes"), drawn.minutes(share))
-        if np.isnan(drawn.minutes(0.5)).any():
-            remarks.append("no interval: in some draws longer tasks are not passed less often")
+        if row["p50_low"] is None or row["p50_high"] is None:
+            remarks.append("an end is unknown: too many draws have no horizon")
     remarks.append(_extrapolated(row, x) if not remarks[0] else "")
     if len(model.runs) > 1:
         remarks.append(f"{len(model.runs)} runs count together: {', '.join(model.runs)}")
@@ -161,10 +160,11 @@ def _known(number: float) -> float | None:
 
 
 def _interval(name: str, draws: Floats) -> dict[str, float | None]:
-    """Return both ends; None for one that is infinite, and for both if some draws are NaN."""
-    if np.isnan(draws).any():
-        return {}
-    low, high = np.quantile(draws, _ENDS, method="inverted_cdf")
+    """Return both ends; a draw that is NaN could lie anywhere, so that it counts beyond both."""
+    low, high = (
+        np.quantile(np.nan_to_num(draws, nan=beyond, posinf=np.inf), end, method="inverted_cdf")
+        for end, beyond in ((0.025, -np.inf), (0.975, np.inf))
+    )
     return {f"{name}_low": _known(low), f"{name}_high": _known(high)}
 
 
@@ -187,7 +187,9 @@ def _extrapolated(row: dict[str, object], minutes: Floats) -> str:
     beyond = [
         name.removesuffix("_minutes")
         for name, value in row.items()
-        if name.startswith(("p50", "p80")) and not ends[0] <= (value or 0) <= ends[1]  # type: ignore[operator]
+        if name.startswith(("p50", "p80"))
+        and isinstance(value, float)
+        and not ends[0] <= value <= ends[1]
     ]
     lengths = " to ".join(map(number, ends))
     return f"{', '.join(beyond)} extrapolated: its tasks take {lengths} minutes" if beyond else ""
