@@ -12,6 +12,7 @@ from warehouse.app.console.cli import (
     TableOptions,
     check_suite,
     open_store,
+    print_rows,
     print_values,
     say,
     say_wrapped,
@@ -19,6 +20,7 @@ from warehouse.app.console.cli import (
 )
 from warehouse.app.console.completion import complete_model, complete_suite
 from warehouse.core.errors import BadInput
+from warehouse.engine.views.sql_files import shown_views
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.analysis.decisions.planning import PlanRow, Wanted
-    from warehouse.analysis.decisions.rescored import Rescorer
 
 _ANSWER = (
     "n_attempts",
@@ -98,6 +99,13 @@ _LABEL_ANSWER = (
     shell_complete=complete_suite,
     help="Plan labels of people instead, which correct the judges of a suite. Repeatable.",
 )
+@click.option(
+    "--noise",
+    metavar="SUITE",
+    multiple=True,
+    shell_complete=complete_suite,
+    help="Say instead where the noise in a suite's scores is: tasks, attempts, runs. Repeatable.",
+)
 @table_options
 @click.pass_obj
 def plan(
@@ -117,6 +125,7 @@ def plan(
     alpha: float,
     correlation: float,
     labels: tuple[str, ...],
+    noise: tuple[str, ...],
     output: TableOptions,
 ) -> None:
     """Plan a comparison: the tasks and attempts that it takes to find a difference, and their cost.
@@ -124,14 +133,19 @@ def plan(
     The variance within and between tasks, and the cost of a call, are those of MODEL and OTHER in
     the store; without OTHER, of MODEL and a model like it. MODEL and OTHER can also be
     MODEL@DATE, run:RUN_ID or tag:NAME=VALUE. With --labels: how wide the intervals of judges'
-    figures will be with so many labels of a model's answers, chosen at random.
+    figures will be with so many labels of a model's answers, chosen at random. With --noise:
+    whether more attempts or more tasks would narrow the errors of scores, by variance_parts.
 
     \b
       evalstore plan example/aurora-2 example/kaamos-mini --difference 0.05
       evalstore plan example/aurora-2 --difference 0.05 --attempts 1 --attempts 4
       evalstore plan example/aurora-2 --difference 0.05 --margin 0.02
       evalstore plan --labels arena
+      evalstore plan --noise palindrome
     """
+    if noise:
+        _say_noise(path, noise, output, is_alone=not (model or difference or labels))
+        return
     if labels:
         _plan_labels(path, labels, output, is_comparison=bool(model or difference))
         return
@@ -140,11 +154,8 @@ def plan(
     if model is None or difference is None:
         missing = "argument 'MODEL'" if model is None else "option '--difference'"
         raise click.UsageError(f"Missing {missing}.")
-    if scorer is not None and metric != "passed":
-        raise BadInput(f"--scorer: a re-score is a verdict; leave out --metric {metric}")
-    if margin is not None and margin >= difference:
-        raise BadInput(f"--margin {margin}: a gate finds drops above it; --difference is not")
     check_suite(path, suite)
+    _check(scorer, metric, margin, difference)
     wanted = Wanted(
         difference=difference,
         margin=margin,
@@ -155,9 +166,15 @@ def plan(
     )
     texts, chosen = [model] if other is None else [model, other], (metric, suite, task_set)
     with open_store(path).reading() as connection:
-        rescorer = found_rescorer(connection, scorer, suite)
-        plans = _plans(connection, texts, chosen, wanted=wanted, rescorer=rescorer)
+        plans = _plans(connection, texts, chosen, wanted=wanted, scorer=scorer)
     _write(plans, wanted, output)
+
+
+def _check(scorer: str | None, metric: str, margin: float | None, difference: float) -> None:
+    if scorer is not None and metric != "passed":
+        raise BadInput(f"--scorer: a re-score is a verdict; leave out --metric {metric}")
+    if margin is not None and margin >= difference:
+        raise BadInput(f"--margin {margin}: a gate finds drops above it; --difference is not")
 
 
 def _plan_labels(
@@ -183,6 +200,26 @@ def _plan_labels(
     print_values(names, map(astuple, rows), output.fmt, output.layout(_LABEL_ANSWER))
 
 
+def _say_noise(
+    path: Path, suites: tuple[str, ...], output: TableOptions, *, is_alone: bool
+) -> None:
+    from warehouse.analysis.decisions.noise import noise_sentences
+
+    if not is_alone:
+        raise click.UsageError("--noise plans nothing: leave out MODEL, --difference and --labels")
+    for suite in suites:
+        check_suite(path, suite)
+    store = open_store(path)
+    if output.fmt == "table":
+        with store.reading() as connection:
+            for text in noise_sentences(connection, suites):
+                say_wrapped(text)
+                say("")
+    rows = "FROM variance_parts WHERE list_contains($suites, suite)"
+    answer = shown_views()["variance_parts"].answer
+    print_rows(path, rows, output, {"suites": list(suites)}, answer=answer)
+
+
 def _write(plans: list[list[PlanRow]], wanted: Wanted, output: TableOptions) -> None:
     from warehouse.analysis.decisions.planning import plan_sentence
 
@@ -202,7 +239,7 @@ def _plans(
     chosen: tuple[str, str | None, str | None],
     *,
     wanted: Wanted,
-    rescorer: Rescorer | None,
+    scorer: str | None,
 ) -> list[list[PlanRow]]:
     from warehouse.analysis.decisions.clusters import set_clusters
     from warehouse.analysis.decisions.paired import panels
@@ -212,6 +249,7 @@ def _plans(
     from warehouse.engine.statistics.arrays import MIN_CLUSTERS
 
     metric, suite, task_set = chosen
+    rescorer = found_rescorer(connection, scorer, suite)
     sides = resolve_sides(connection, texts, suite=suite)
     named = ALIASES.get(metric, metric)
     found = panels(
