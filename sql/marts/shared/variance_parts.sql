@@ -20,8 +20,8 @@
 -- run_variance: of what another run shifts a model's whole score by, which no number of tasks averages out;
 --     NULL without two runs that share six tasks
 -- n_run_pairs: pairs of successive runs of a model behind it, by the same prompt template
--- run_p: probability of mean differences as large by chance, if no run shifted anything (chi-square by
---     Wilson and Hilferty 1931, with fewer degrees of freedom for pairs that share a run)
+-- run_p: probability of mean differences as large by chance, if no run shifted anything (chi-square,
+--     with fewer degrees of freedom for pairs that share a run)
 -- template_variance: the same as run_variance of successive runs by different prompt templates, which are
 --     other runs, too
 -- n_template_pairs: pairs of runs behind it
@@ -239,7 +239,7 @@ shifts AS (
         count(DISTINCT unit) FILTER (ratio IS NOT NULL) AS n_units,
         -- Successive pairs share a run, so that the sum varies more; all pairs of a judge share it.
         if(kind = 'judge', n_units, 2 * n_tested ** 2 / (3 * n_tested - n_units)) AS df,
-        exact_mean(ratio) * df AS chi
+        chi_square_p(exact_mean(ratio) * df, df) AS p_value
     FROM (
         SELECT
             board,
@@ -255,14 +255,6 @@ shifts AS (
         HAVING count(*) >= 6
     )
     GROUP BY board, kind
-),
-
-tested AS (
-    SELECT
-        *,
-        ((chi / df) ** (1 / 3) - 1 + 2 / (9 * df)) / sqrt(2 / (9 * df)) AS z,
-        if(z > 0, normal_p(z) / 2, 1 - normal_p(z) / 2) AS p_value
-    FROM shifts
 )
 
 SELECT
@@ -294,7 +286,7 @@ SELECT
     coalesce(judges.n_pairs, 0) AS n_judge_pairs,
     judges.p_value AS judge_p
 FROM parts
-LEFT JOIN (FROM tested WHERE kind = 'run') AS runs ON parts.board = runs.board
-LEFT JOIN (FROM tested WHERE kind = 'template') AS templates ON parts.board = templates.board
-LEFT JOIN (FROM tested WHERE kind = 'judge') AS judges ON parts.board = judges.board
+LEFT JOIN (FROM shifts WHERE kind = 'run') AS runs ON parts.board = runs.board
+LEFT JOIN (FROM shifts WHERE kind = 'template') AS templates ON parts.board = templates.board
+LEFT JOIN (FROM shifts WHERE kind = 'judge') AS judges ON parts.board = judges.board
 ORDER BY ALL
