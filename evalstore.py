@@ -77,6 +77,7 @@ _COMMANDS: CommandTable = (
     ("judges", "warehouse.app.commands.judges:judges", "Say how good the judges are."),
     ("rank", "warehouse.app.commands.rank:rank", "Rank models by votes between their answers."),
     ("horizon", "warehouse.app.commands.horizon:horizon", "Say how long tasks models pass."),
+    ("items", "warehouse.app.commands.items:items", "List the suspect items of a benchmark."),
     ("plan", "warehouse.app.commands.plan:plan", "Plan the tasks and attempts of a comparison."),
     ("gate", "warehouse.app.commands.gate:gate", "Decide whether a model keeps the rules."),
     ("plot", "warehouse.app.commands.plot:plot", "Draw a chart as SVG, PNG or HTML."),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warehouse.core.errors import BadInput
+from warehouse.core.formats.values import import_pyarrow
 from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def read_responses(
     if chosen is None:
         raise BadInput(_nothing(connection, suites, task_set, metric, [row[0] for row in found]))
     values |= dict(zip(("metric", "scorer", "filter"), chosen, strict=True))
+    import_pyarrow()
     cells = connection.sql(_RESPONSES, params=values).to_arrow_table()
     n_unjudged, attempts = (cells[name].to_numpy() for name in ("n_unjudged", "attempts"))
     judged = cells.filter(attempts > 0)

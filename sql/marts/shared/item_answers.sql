@@ -1,0 +1,63 @@
+-- What systems answered to each item, and how often that passed: equal answers, whatever their case and
+-- surrounding whitespace, are one. Each system counts by its run on the board, as in item_responses.
+-- grain: suite × task set × task × provider × model × settings × answer
+-- inherits: item_responses
+-- first: item, system, answer, n_passed, n_failed
+-- answer: what the scorer read as the answer, else the recorded answer, else the output, in lower case and
+--     without whitespace at its ends; NULL where there is none, or it is longer than 200 characters
+-- n_passed: attempts with this answer that passed
+-- n_failed: attempts with this answer that did not pass
+WITH extracted AS (
+    SELECT suite, run_id, result_id, min(answer) AS answer
+    FROM lake.result_scores
+    WHERE answer IS NOT NULL
+    GROUP BY suite, run_id, result_id
+),
+
+answers AS (
+    SELECT
+        calls.suite,
+        calls.run_id,
+        calls.task_set,
+        calls.task_id,
+        calls.entry,
+        calls.result_id,
+        coalesce(extracted.answer, calls.answer, calls.raw_output) AS answer,
+        coalesce(calls.is_correct, calls.objective_pass, calls.computed) AS passed
+    FROM scores.resolved_results AS calls
+    LEFT JOIN extracted
+        ON calls.suite = extracted.suite
+        AND calls.run_id = extracted.run_id
+        AND calls.result_id = extracted.result_id
+    WHERE NOT calls.is_replay
+)
+
+SELECT
+    responses.suite,
+    responses.task_set,
+    responses.task_id,
+    responses.item,
+    responses.provider,
+    responses.model,
+    responses.settings,
+    responses.system,
+    CASE WHEN length(answers.answer) <= 200 THEN lower(item_text(answers.answer)) END AS answer,
+    count(*) FILTER (answers.passed) AS n_passed,
+    count(*) FILTER (NOT answers.passed) AS n_failed
+FROM item_responses AS responses
+JOIN scores.board_runs AS board
+    ON responses.suite = board.suite
+    AND responses.run_id = board.run_id
+    AND responses.task_set = board.task_set
+    AND responses.provider IS NOT DISTINCT FROM board.provider
+    AND responses.model IS NOT DISTINCT FROM board.model
+    AND responses.settings = board.settings
+JOIN answers
+    ON board.entry = answers.entry
+    AND responses.task_id = answers.task_id
+WHERE
+    responses.metric = 'passed'
+    AND responses.scorer IS NULL
+    AND responses.filter IS NULL
+    AND answers.passed IS NOT NULL
+GROUP BY ALL

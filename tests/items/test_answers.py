@@ -1,0 +1,85 @@
+"""Wrong keys: able systems agree on an answer that does not pass."""
+
+import numpy as np
+import pytest
+
+from bench.simulations.items import WRONG, draw
+from warehouse.analysis.items.answers import SUSPECTED, FailedAnswers, rival_answers
+from warehouse.analysis.items.responses import Responses
+
+
+def given(matrix, key):
+    """Return the responses and failed answers of a matrix of answers, of which `key` passes."""
+    system, item = np.nonzero(matrix != key)
+    texts = [str(n) for n in range(int(matrix.max()) + 1)]
+    failed = FailedAnswers(system, item, matrix[system, item], np.ones(len(system)), texts)
+    return Responses.from_matrix(matrix == key), failed
+
+
+@pytest.fixture
+def bank():
+    """The answers of 30 systems to 40 items, where 0 is right; first the weakest."""
+    rng = np.random.default_rng(7)
+    ability = np.linspace(-2, 2, 30)[:, np.newaxis]
+    is_known = rng.random((30, 40)) < 1 / (1 + np.exp(-1.5 * (ability - rng.normal(size=40))))
+    return np.where(is_known, 0, rng.integers(1, 5, (30, 40)))
+
+
+def test_the_able_agree_on_another_answer(bank):
+    bank[:, 0] = np.where(np.arange(30) < 4, np.arange(30) % 3, 3)
+    rivals = rival_answers(*given(bank, 0))
+    assert rivals.answer[0] == 3
+    assert rivals.n_agreeing[0] == 26
+    assert rivals.probability[0] > 0.9
+    assert rivals.rate_of_agreeing[0] > rivals.rate_of_passing[0]
+    assert np.nanmax(rivals.probability[1:]) < SUSPECTED
+
+
+def test_an_attractive_answer_that_the_strongest_do_not_give_is_wrong(bank):
+    bank[:, 0] = np.where(np.arange(30) < 26, 3, 0)
+    rivals = rival_answers(*given(bank, 0))
+    assert rivals.n_agreeing[0] == 26
+    assert rivals.probability[0] < 0.1
+
+
+def test_systems_in_another_order_say_the_same(bank):
+    bank[:, 0] = np.where(np.arange(30) < 4, np.arange(30) % 3, 3)
+    order = np.random.default_rng(1).permutation(30)
+    here, there = (rival_answers(*given(each, 0)) for each in (bank, bank[order]))
+    np.testing.assert_allclose(here.probability, there.probability, rtol=1e-9)
+    np.testing.assert_array_equal(here.answer, there.answer)
+
+
+def test_nothing_is_said_without_agreement_or_with_few_systems(bank):
+    bank[:, 0] = 0  # all pass
+    bank[:, 1], bank[0, 1] = 0, 3  # one fails
+    rivals = rival_answers(*given(bank, 0))
+    assert np.isnan(rivals.probability[:2]).all()
+    assert (rivals.answer[:2] == -1).all()
+    few = rival_answers(*given(bank[-7:], 0))
+    assert np.isnan(few.probability).all()
+
+
+@pytest.mark.parametrize("n_items", [1, 2])
+def test_banks_of_few_items_have_an_answer(n_items):
+    matrix = np.repeat([[0], [1]], [4, 20], axis=0).repeat(n_items, axis=1)
+    rivals = rival_answers(*given(matrix, 0))
+    assert np.isfinite(rivals.probability).all()
+
+
+@pytest.mark.parametrize(
+    ("would_pass", "n_systems", "attractive", "least"),
+    [(0.9, 30, 0.0, 0.8), (0.9, 30, 0.3, 0.8), (0.7, 100, 0.0, 0.9), (0.7, 100, 0.3, 0.9)],
+)
+def test_wrong_keys_are_found_and_sound_items_are_not_suspected(
+    would_pass, n_systems, attractive, least
+):
+    rng = np.random.default_rng([n_systems, int(10 * attractive)])
+    found = np.array(
+        [
+            rival_answers(*draw(rng, n_systems, would_pass, 4, attractive)).probability >= SUSPECTED
+            for _ in range(12)
+        ]
+    )
+    assert found[:, :WRONG].mean() >= least
+    assert found[:, WRONG:].mean() <= 0.05

@@ -1,0 +1,143 @@
+"""`evalstore items`: the items that deserve a look, with evidence, and the matrix."""
+
+import csv
+import json
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+from support import add_rows, command, new_store
+
+from warehouse.analysis.items.work_list import work_lists
+
+N_SYSTEMS = 12
+# The ranks of the systems that pass each item, and what those that fail answer.
+ITEMS = {
+    "all-pass": (range(N_SYSTEMS), "x"),
+    "dead": ((), "\x1b[31mred"),
+    "wrong": ((0,), "the right one"),
+    "reversed": (range(N_SYSTEMS // 2), None),
+    **{f"sound-{n}": (range(n + 1, N_SYSTEMS), None) for n in range(10)},
+}
+
+
+def fill(store, n_systems=N_SYSTEMS, suite="quiz"):
+    """Write a run for each system, the weakest first."""
+    key = {"suite": suite, "generation": "root"}
+    tasks = [
+        {"suite": suite, "task_set": "mcq", "task_set_hash": "v", "task_id": task, "seq": at}
+        | {"content_id": task, "task_hash": task, "target": "key", "question": f"Which {task}?"}
+        for at, task in enumerate(ITEMS)
+    ]
+    tasks[-1]["question"] = "which  SOUND-8?"
+    results = [
+        {**key, "run_id": f"r{rank}", "content_id": f"{rank}-{task}", "seq": at}
+        | {"model": f"m{rank:02}", "task_set": "mcq", "task_id": task, "task_hash": task}
+        | {"objective_pass": rank in passing}
+        | {"answer": "key" if rank in passing else failed or f"no {rank}"}
+        for rank in range(n_systems)
+        for at, (task, (passing, failed)) in enumerate(ITEMS.items())
+    ]
+    runs = [{**key, "run_id": f"r{rank}", "content_id": f"r{rank}"} for rank in range(n_systems)]
+    add_rows(store.lake, runs=runs, tasks=tasks, results=results)
+
+
+@pytest.fixture(scope="module")
+def quiz(tmp_path_factory):
+    store = new_store(tmp_path_factory.mktemp("quiz") / "store")
+    fill(store)
+    return store
+
+
+def rows(store, **options):
+    with store.reading("item_responses item_answers flaky_tasks") as connection:
+        [listed] = work_lists(connection, "quiz", **options)
+    return {row["task_id"]: row for row in listed.rows}
+
+
+def test_each_kind_of_item_is_found(quiz):
+    found = {task: [str(each) for each in row["findings"]] for task, row in rows(quiz).items()}
+    assert found["all-pass"] == ["all pass"]
+    assert found["dead"] == ["wrong key suspected", "nobody passes"]
+    assert found["wrong"] == ["wrong key suspected"]
+    assert found["reversed"] == ["stronger models fail"]
+    assert found["sound-8"] == found["sound-9"] == ["same text as another"]
+    assert all(found[f"sound-{n}"] == [] for n in range(8))
+
+
+def test_the_worst_come_first(quiz):
+    names = [name for name, row in rows(quiz).items() if row["findings"]]
+    assert names[2:] == ["reversed", "sound-9", "sound-8", "all-pass"]
+    assert set(names[:2]) == {"dead", "wrong"}
+
+
+def test_figures_of_items(quiz):
+    found = rows(quiz)
+    assert found["wrong"]["n_agreeing"] == N_SYSTEMS - 1
+    assert found["wrong"]["rival_answer"] == "the right one"
+    assert found["wrong"]["rate_of_passing"] < found["wrong"]["rate_of_agreeing"]
+    assert found["sound-3"]["pass_rate"] == pytest.approx(8 / N_SYSTEMS)
+    assert found["sound-3"]["discrimination"] > 0.5
+    assert found["dead"]["discrimination"] is found["all-pass"]["discrimination"] is None
+    assert found["sound-9"]["duplicates"] == ["sound-8"]
+    assert found["sound-3"]["rival_answer"] is None
+
+
+def test_the_list_shows_answers_without_their_control_characters(quiz):
+    result = command(quiz.path, "items", "quiz")
+    assert result.code == 0
+    assert '11 of 12 systems answer "the right one", expected is "key"' in result.out
+    assert "\\x1b[31mred" in result.out
+    assert "\x1b" not in result.out
+    assert "None of 12 systems passes it." in result.out
+
+
+def test_all_items_as_rows(quiz):
+    result = command(quiz.path, "items", "quiz", "--format", "json")
+    listed = json.loads(result.out)
+    assert len(listed) == len(ITEMS)
+    assert listed[0]["findings"][0] == "wrong key suspected"
+
+
+def test_a_single_system_is_refused(store):
+    fill(store, 1)
+    result = command(store.path, "items", "quiz")
+    assert result.code == 2
+    assert "quiz, mcq: only one system was asked" in result.err
+
+
+def test_a_few_systems_are_not_tested(store):
+    fill(store, 7)
+    result = command(store.path, "items", "quiz")
+    assert result.code == 0
+    assert "with fewer than 8 systems, discrimination is not tested" in result.out
+    assert "wrong key" not in result.out
+    assert "stronger models fail" not in result.out
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_matrix_for_other_programs(quiz, tmp_path, suffix):
+    target = tmp_path / f"matrix.{suffix}"
+    assert command(quiz.path, "items", "quiz", "--matrix", target).code == 0
+    if suffix == "csv":
+        header, *lines = csv.reader(target.read_text("utf-8").splitlines())
+    else:
+        table = pyarrow.parquet.read_table(target)
+        header, lines = table.column_names, [list(row.values()) for row in table.to_pylist()]
+    assert [line[0] for line in lines] == [f"m{rank:02}" for rank in range(N_SYSTEMS)]
+    found = np.array([line[1:] for line in lines], dtype=float)
+    of_items = {row["item"]: task for task, row in rows(quiz).items()}
+    for item, column in zip(header[1:], found.T, strict=True):
+        passing, _ = ITEMS[of_items[item]]
+        assert column.tolist() == [float(rank in passing) for rank in range(N_SYSTEMS)]
+
+
+def test_the_matrix_needs_a_known_format(quiz, tmp_path):
+    result = command(quiz.path, "items", "quiz", "--matrix", tmp_path / "matrix.xlsx")
+    assert result.code == 2
+    assert "the name must end in .csv or .parquet" in result.err
+
+
+def test_unknown_names_are_refused(quiz):
+    assert "did you mean 'quiz'?" in command(quiz.path, "items", "quizz").err
+    assert "did you mean 'mcq'?" in command(quiz.path, "items", "quiz", "--task-set", "mcqq").err

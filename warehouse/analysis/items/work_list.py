@@ -1,0 +1,316 @@
+"""The work list of a suite: its items, the most suspect first, with evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from warehouse.analysis.decisions.sentences import p_text
+from warehouse.analysis.items.answers import read_answers, rival_answers
+from warehouse.analysis.items.audit import ALPHA, MIN_SYSTEMS, Finding, audit_items
+from warehouse.analysis.items.responses import read_responses
+from warehouse.analysis.items.statistics import MIN_TESTED, cronbach_alpha
+from warehouse.core.errors import BadInput
+from warehouse.core.text.figures import number, percent
+from warehouse.core.text.formatting import visible
+from warehouse.engine.query import rows_by_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import duckdb
+
+    from warehouse.analysis.items.answers import FailedAnswers, RivalAnswers
+    from warehouse.analysis.items.audit import ItemAudit
+    from warehouse.analysis.items.responses import Responses
+    from warehouse.core.types import Row
+    from warehouse.engine.statistics.arrays import Floats
+
+_LONGEST = 60  # characters of an answer, a key or names in a sentence
+_TASK_SETS = """
+SELECT task_set, count(DISTINCT system) AS n_systems
+FROM item_responses
+WHERE suite = $suite AND ($task_set IS NULL OR task_set = $task_set) AND n_attempts > 0
+GROUP BY task_set
+ORDER BY task_set
+"""
+# Of each item the tasks that ask it, which are several only if the set has it twice; what is
+# expected; how inconsistent systems are; and other tasks of the set with the same text and choices.
+_TASKS = r"""
+WITH asked AS (
+    SELECT DISTINCT item, task_id
+    FROM item_responses
+    WHERE suite = $suite AND task_set = $task_set
+),
+
+texts AS (
+    SELECT
+        task_id,
+        regexp_replace(lower(item_text(coalesce(question, prompt))), '\s+', ' ', 'g') AS question,
+        list_sort(item_texts(lower(choices))) AS choices,
+        image_sha256,
+        coalesce(target, reference) AS expected
+    FROM tasks
+    SEMI JOIN scores.newest_tasks AS newest
+        ON tasks.suite = newest.suite
+        AND tasks.task_set = newest.task_set
+        AND tasks.task_id = newest.task_id
+        AND coalesce(tasks.task_hash = newest.task_hash, true)
+    WHERE suite = $suite AND task_set = $task_set
+),
+
+alike AS (
+    SELECT list_sort(list(DISTINCT task_id)) AS task_ids
+    FROM texts
+    WHERE question IS NOT NULL OR image_sha256 IS NOT NULL
+    GROUP BY question, choices, image_sha256
+    HAVING count(DISTINCT task_id) > 1
+),
+
+flaky AS (
+    SELECT
+        task_id, min(p_holm) AS flaky_p_holm, sum(n_flaky) AS n_flaky,
+        sum(expected_flaky) AS expected_flaky
+    FROM flaky_tasks
+    WHERE suite = $suite AND task_set = $task_set
+    GROUP BY task_id
+)
+
+SELECT
+    asked.item,
+    min(asked.task_id) AS task_id,
+    min(texts.expected) AS expected,
+    min(flaky.flaky_p_holm) AS flaky_p_holm,
+    CAST(max(flaky.n_flaky) AS BIGINT) AS n_flaky,
+    max(flaky.expected_flaky) AS expected_flaky,
+    any_value(list_filter(alike.task_ids, lambda other: other <> asked.task_id)) AS duplicates
+FROM asked
+LEFT JOIN (
+    SELECT task_id, min(expected) AS expected FROM texts GROUP BY task_id
+) AS texts ON asked.task_id = texts.task_id
+LEFT JOIN flaky ON asked.task_id = flaky.task_id
+LEFT JOIN (
+    SELECT unnest(task_ids) AS task_id, task_ids FROM alike
+) AS alike ON asked.task_id = alike.task_id
+GROUP BY asked.item
+"""
+COLUMNS = (
+    "findings", "suite", "task_set", "task_id", "pass_rate", "pass_rate_low", "pass_rate_high",
+    "n_systems", "discrimination", "discrimination_low", "discrimination_high", "p_holm",
+    "wrong_key_probability", "rival_answer", "n_agreeing", "expected", "rate_of_agreeing",
+    "rate_of_passing", "n_flaky", "expected_flaky", "flaky_p_holm", "duplicates", "item",
+)  # fmt: skip
+
+
+class ItemKey(NamedTuple):
+    """The items of a suite's task set."""
+
+    suite: str
+    task_set: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkList:
+    """The items of a task set.
+
+    Attributes:
+        key: the task set.
+        responses: what systems passed.
+        alpha: Cronbach's alpha; None where it is not known.
+        rows: a row of `COLUMNS` for each item, the worst first.
+    """
+
+    key: ItemKey
+    responses: Responses
+    alpha: float | None
+    rows: Sequence[Row]
+
+    def count(self, finding: Finding) -> int:
+        """Return how many items have a finding."""
+        return sum(finding in row["findings"] for row in self.rows)
+
+
+def work_lists(
+    connection: duckdb.DuckDBPyConnection, suite: str, task_set: str | None = None
+) -> list[WorkList]:
+    """Return the items of each task set of a suite that two systems or more were asked.
+
+    Raises:
+        BadInput: there is no such suite or task set, or each has one system only.
+    """
+    values = {"suite": suite, "task_set": task_set}
+    sets = connection.execute(_TASK_SETS, values).fetchall()
+    if not sets:
+        read_responses(connection, suite, task_set=task_set)  # says why
+    kept = [name for name, n_systems in sets if n_systems >= MIN_SYSTEMS]
+    if not kept:
+        [*_, (name, _)] = sets
+        raise BadInput(
+            f"{suite}, {name}: only one system was asked; what items are worth shows from two on, "
+            f"and which of them are suspect from {MIN_TESTED} on"
+        )
+    return [_work_list(connection, ItemKey(suite, name)) for name in kept]
+
+
+def _work_list(connection: duckdb.DuckDBPyConnection, key: ItemKey) -> WorkList:
+    responses = read_responses(connection, key.suite, task_set=key.task_set)
+    answers = read_answers(connection, responses, key.suite, task_set=key.task_set)
+    rivals = rival_answers(responses, answers)
+    audit = audit_items(responses, rivals)
+    tasks = {row["item"]: row for row in rows_by_name(connection.execute(_TASKS, key._asdict()))}
+    columns = {**_figures(audit), **_rival_columns(answers, rivals)}
+    rows: list[dict[str, object]] = [
+        {**key._asdict(), **tasks[item], **dict(zip(columns, values, strict=True))}
+        for item, values in zip(responses.items, zip(*columns.values(), strict=True), strict=True)
+    ]
+    for place, row in enumerate(rows):
+        row["findings"] = _findings(audit, place, row)
+    rows.sort(key=_severity)
+    shown = [{name: row[name] for name in COLUMNS} for row in rows]
+    return WorkList(key, responses, cronbach_alpha(responses), shown)
+
+
+def _figures(audit: ItemAudit) -> dict[str, list[object]]:
+    """Return the columns of the statistics."""
+    found = audit.statistics
+    names = (
+        "pass_rate", "pass_rate_low", "pass_rate_high", "discrimination", "discrimination_low",
+        "discrimination_high",
+    )  # fmt: skip
+    columns = {name: _values(getattr(found, name)) for name in names}
+    return {**columns, "n_systems": found.n_systems.tolist(), "p_holm": _values(audit.p_holm)}
+
+
+def _rival_columns(answers: FailedAnswers, rivals: RivalAnswers) -> dict[str, list[object]]:
+    """Return the columns of the most frequent failed answers; where there is none, NULL."""
+    is_none = rivals.answer < 0
+    texts = [None if at < 0 else answers.texts[at] for at in rivals.answer]
+    numbers = (rivals.n_agreeing, rivals.rate_of_agreeing, rivals.rate_of_passing)
+    n_agreeing, agreeing, passing = (_values(np.where(is_none, np.nan, each)) for each in numbers)
+    return {
+        "rival_answer": list(texts),
+        "n_agreeing": n_agreeing,
+        "rate_of_agreeing": agreeing,
+        "rate_of_passing": passing,
+        "wrong_key_probability": _values(rivals.probability),
+    }
+
+
+def _values(values: Floats) -> list[object]:
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+def _findings(audit: ItemAudit, item: int, row: Row) -> list[Finding]:
+    """Return the findings of an item, the worst first."""
+    p_flaky = row["flaky_p_holm"]
+    of_tasks = {
+        Finding.FLAKY: p_flaky is not None and p_flaky <= ALPHA
+        and row["n_flaky"] > row["expected_flaky"],
+        Finding.DUPLICATE: bool(row["duplicates"]),
+    }  # fmt: skip
+    return [
+        finding
+        for finding in Finding
+        if of_tasks.get(finding, False)
+        or (finding in audit.findings and audit.findings[finding][item])
+    ]
+
+
+def _severity(row: Row) -> tuple[object, ...]:
+    """Return what sorts the rows: the worst finding, then what most speaks for it."""
+    worst = list(Finding).index(row["findings"][0]) if row["findings"] else len(Finding)
+    return (
+        worst,
+        -(row["wrong_key_probability"] or 0),
+        row["discrimination"] if row["discrimination"] is not None else 1,
+        row["task_id"],
+    )
+
+
+def figures(row: Row) -> str:
+    """Return the pass rate and the discrimination of an item, with their intervals."""
+    low, high = percent(row["pass_rate_low"]), percent(row["pass_rate_high"])
+    rate = f"Pass rate {percent(row['pass_rate'])} [{low}, {high}]"
+    if row["discrimination"] is None:
+        return f"{rate}."
+    return f"{rate}, discrimination {_interval(row)}."
+
+
+def evidence(row: Row) -> Iterator[str]:
+    """Yield sentences on the findings of an item, with what they rest on."""
+    findings, n = row["findings"], row["n_systems"]
+    if row["rival_answer"] is not None and (
+        Finding.WRONG_KEY in findings or Finding.DOUBTFUL_KEY in findings
+    ):
+        yield (
+            f"{number(row['n_agreeing'])} of {n} systems answer {_quoted(row['rival_answer'])}"
+            f"{_expected(row['expected'])}; probability of a wrong key "
+            f"{percent(row['wrong_key_probability'])}."
+        )
+        yield from _who(row)
+    if Finding.STRONGER_FAIL in findings:
+        yield (
+            "Systems that pass more of the other items pass this one less: correlation "
+            f"{_interval(row)}, p {p_text(row['p_holm'])} (Holm)."
+        )
+    if Finding.FLAKY in findings:
+        yield (
+            f"{row['n_flaky']} systems both passed and failed it, by chance "
+            f"{row['expected_flaky']:.1f}, p {p_text(row['flaky_p_holm'])} (Holm)."
+        )
+    if Finding.DUPLICATE in findings:
+        yield f"It has the text and choices of {_cut(', '.join(row['duplicates']))}."
+    if Finding.DEAD in findings:
+        yield f"None of {n} systems passes it."
+    if Finding.SATURATED in findings:
+        yield f"All of {n} systems pass it always."
+
+
+def _who(row: Row) -> Iterator[str]:
+    """Yield how strong the systems are that agree, and those that pass."""
+    agreeing, passing = row["rate_of_agreeing"], row["rate_of_passing"]
+    if agreeing is not None:
+        others = "" if passing is None else f", those that pass this one {percent(passing)}"
+        yield f"Those that agree pass {percent(agreeing)} of the other items{others}."
+
+
+def _expected(key: str | None) -> str:
+    return "" if key is None else f", expected is {_quoted(key)}"
+
+
+def _interval(row: Row) -> str:
+    if row["discrimination_low"] is None:
+        return f"{row['discrimination']:.2f}"
+    ends = f"[{row['discrimination_low']:.2f}, {row['discrimination_high']:.2f}]"
+    return f"{row['discrimination']:.2f} {ends}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{_cut(text)}"'
+
+
+def _cut(text: str) -> str:
+    """Return a text on one line, without what could mislead on a screen, and not too long."""
+    line = visible(" ".join(text.split()))
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+
+
+def summary(items: WorkList) -> str:
+    """Return a sentence on the task set: its size, what was left out, how its items agree."""
+    n_systems, n_items = items.responses.shape
+    parts = [f"{n_systems} systems, {n_items:,} items"]
+    if items.alpha is not None:
+        parts.append(f"Cronbach's alpha {items.alpha:.2f}")
+    filled = len(items.responses.item) / (n_systems * n_items)
+    if filled < 1:
+        parts.append(f"a system was asked {filled:.0%} of them on average")
+    if items.responses.n_unjudged:
+        parts.append(f"{items.responses.n_unjudged:,} unjudged attempts are left out")
+    if n_systems < MIN_TESTED:
+        parts.append(
+            f"with fewer than {MIN_TESTED} systems, discrimination is not tested and no key is "
+            "suspected"
+        )
+    return "; ".join(parts)
