@@ -43,6 +43,11 @@ def chart_files(suite: str, chart: str) -> tuple[str, str]:
     return f"{start}.svg", f"{start}-narrow.svg"
 
 
+def items_page(suite: str) -> str:
+    """Return the path of the page of a suite's items."""
+    return f"items/{slug(suite)}.html"
+
+
 def judges_files(suite: str) -> tuple[str, str]:
     """Return the paths of the pictures of a suite's judges: for wide pages and for phones."""
     start = f"judges/{slug(suite)}"
@@ -131,6 +136,7 @@ def _readable(part: str) -> str:
 PAGES = {
     "anchor": slug,
     "JUDGES": JUDGES,
+    "items_page": items_page,
     "list_page": list_page,
     "suite_page": suite_page,
     "model_page": model_page,

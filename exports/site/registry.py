@@ -5,6 +5,7 @@ from __future__ import annotations
 from exports.site.pages import (
     audit,
     compare,
+    items,
     judges,
     model,
     openclaw,
@@ -26,6 +27,7 @@ PAGE_TYPES = (
     run.PAGE_TYPE,
     samples.PAGE_TYPE,
     suite.PAGE_TYPE,
+    items.PAGE_TYPE,
     task.PAGE_TYPE,
     trial.PAGE_TYPE,
     parting.PAGE_TYPE,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from exports.site.addresses import chart_files, model_page, run_page, suite_page
 from exports.site.boards import boards
+from exports.site.item_lists import item_lists
 from exports.site.labels import labelled_suites
 from exports.site.page import Contents
 from exports.site.pictures import drawings, shown_chart
@@ -69,6 +70,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
         values = {
             "row": row,
             "has_labels": suite in site.once(labelled_suites),
+            "has_items": suite in item_lists(site),
             "outages": [(each, outage_pieces(each)) for each in outages],
             "boards": [board for board in of_suite if board.is_main],
             "limit": _MODELS,

@@ -74,10 +74,12 @@ def _say(listed: WorkList) -> None:
     from warehouse.analysis.items.work_list import evidence, figures, summary
 
     found = [row for row in listed.rows if row["findings"]]
-    say_wrapped(f"{listed.key.suite}, {listed.key.task_set}: {summary(listed)}\n")
+    say_wrapped(f"{listed.key.suite}, {listed.key.task_set}: {summary(listed)}")
+    say("")
     for row in found[:_SHOWN]:
         say(f"{row['task_id']}: {', '.join(row['findings'])}")
-        say_wrapped(" ".join((figures(row), *evidence(row))) + "\n")
+        say_wrapped(" ".join((figures(row), *evidence(row))))
+        say("")
     if len(found) > _SHOWN:
         rest = len(found) - _SHOWN
         note_wrapped(f"{rest:,} more items with findings: --format csv has all items")

@@ -1,0 +1,50 @@
+"""Items: a point for each, the share that passes across, and how far it tells systems apart."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from warehouse.analysis.charts.axes import picture
+from warehouse.analysis.charts.chart import Chart, DrawnPanel, Panel
+from warehouse.analysis.charts.theme import ACCENT, MUTED
+
+_HEIGHT = 260  # pixels
+_DRAWN = ("pass_rate", "discrimination", "is_suspect")
+_ZERO = ({"discrimination": 0},)
+
+
+def _draw(panel: Panel) -> DrawnPanel:
+    rows = [row for row in panel.rows if row["discrimination"] is not None]
+    if not rows:
+        return DrawnPanel(chart=None, words="", notes=[f"{panel.title}: no item varies"])
+    y = alt.Y("discrimination:Q", scale=alt.Scale(domain=[-1, 1]), title="discrimination")
+    x = alt.X(
+        "pass_rate:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"), title="pass rate"
+    )
+    size = {"width": panel.width, "height": _HEIGHT}
+    line = picture(_ZERO, ("discrimination",), **size).mark_rule(color=MUTED).encode(y=y)
+    points = picture(rows, _DRAWN, **size).mark_point(size=45, color=ACCENT, strokeWidth=1.5)
+    suspects = [row for row in rows if row["is_suspect"]]
+    filled = picture(suspects, _DRAWN, **size).mark_point(
+        size=45, color=ACCENT, filled=True, opacity=1
+    )
+    n_left_out = len(panel.rows) - len(rows)
+    note = f"{panel.title}: {n_left_out} items that all or none pass have no discrimination"
+    n_negative = sum(row["discrimination"] < 0 for row in rows)
+    words = (
+        f"{panel.title}: {len(rows)} items, {n_negative} with a negative discrimination; "
+        f"{len(suspects)} suspect ones are filled"
+    )
+    chart = line + points.encode(x=x, y=y) + filled.encode(x=x, y=y)
+    return DrawnPanel(chart=chart, words=words, notes=[note] if n_left_out else [])
+
+
+CHART = Chart(
+    name="items",
+    title="Difficulty and discrimination",
+    purpose="the share of attempts that pass each item, and its correlation with the other items: "
+    "suspect items are filled, and below 0 stronger systems fail",
+    columns=("label", "pass_rate", "discrimination", "n_systems"),
+    draw=_draw,
+    takes=("suite", "task_set"),
+)
