@@ -112,6 +112,11 @@ def test_few_systems_are_not_tested(n_systems, has_interval, is_tested):
     assert np.isnan(found.p_value).all() != is_tested
 
 
+def test_two_systems_have_no_discrimination():
+    found = item_statistics(Responses.from_matrix(np.eye(2)))
+    assert np.isnan(found.discrimination).all()
+
+
 def test_alpha_needs_a_complete_matrix():
     matrix = np.eye(3)
     matrix[0, 0] = np.nan

@@ -83,6 +83,15 @@ def test_figures_of_items(quiz):
     assert found["sound-3"]["rival_answer"] is None
 
 
+def test_the_view_has_the_same_figures(quiz):
+    found = rows(quiz)
+    listed = quiz.sql("SELECT task_id, pass_rate, pass_rate_low, discrimination FROM item_quality")
+    for task, *figures in listed.fetchall():
+        row = found[task]
+        expected = [row[name] for name in ("pass_rate", "pass_rate_low", "discrimination")]
+        assert figures == pytest.approx(expected, abs=1e-9)
+
+
 def test_the_list_shows_answers_without_their_control_characters(quiz):
     result = command(quiz.path, "items", "quiz")
     assert result.code == 0
@@ -97,6 +106,25 @@ def test_all_items_as_rows(quiz):
     listed = json.loads(result.out)
     assert len(listed) == len(ITEMS)
     assert listed[0]["findings"][0] == "wrong key suspected"
+
+
+def test_an_item_that_all_systems_pass_and_fail_is_flaky(store):
+    """Two attempts at ten items: at one of them each system passes once, at the others as ever."""
+    key = {"suite": "quiz", "generation": "root"}
+    results = [
+        {**key, "run_id": f"r{rank}", "content_id": f"{rank}-{task}-{attempt}", "seq": attempt}
+        | {"model": f"m{rank}", "task_set": "mcq", "task_id": f"t{task}", "attempt": attempt}
+        | {"objective_pass": rank > task or (task == 0 and attempt == 1)}
+        | ({"objective_pass": attempt == 1} if task == 5 else {})
+        for rank in range(N_SYSTEMS)
+        for task in range(10)
+        for attempt in (1, 2)
+    ]
+    runs = [{**key, "run_id": f"r{rank}", "content_id": f"r{rank}"} for rank in range(N_SYSTEMS)]
+    add_rows(store.lake, runs=runs, results=results)
+    found = {task for task, row in rows(store).items() if "flaky" in row["findings"]}
+    assert found == {"t5"}
+    assert "12 systems both passed and failed it" in command(store.path, "items", "quiz").out
 
 
 def test_a_single_system_is_refused(store):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from warehouse.engine.statistics.arrays import Floats, Indices
 
 MIN_TESTED = 8  # systems: with fewer, no discrimination is tested
+_MIN_CORRELATED = 3  # systems: a correlation of two is always 1 or -1
 _MIN_INTERVAL = 4  # systems: below, Fisher's transformation has no error
 _Z = 1.959963984540054
 _NONE = 1e-12  # a variance of less is none, but for the rounding of sums
@@ -34,7 +35,8 @@ class ItemStatistics:
         pass_rate_low: lower end of its 95 % interval (Wilson), of other systems like these.
         pass_rate_high: upper end.
         discrimination: corrected item-total correlation: over the systems, of the share passed
-            with what they passed of all other items. NaN where all systems have the same share.
+            with what they passed of all other items. NaN below 3 systems, and where all systems
+            have the same share.
         discrimination_low: lower end of its 95 % interval (Fisher); NaN below 4 systems.
         discrimination_high: upper end.
         p_value: of no correlation, two-sided; NaN below 8 systems.
@@ -57,7 +59,8 @@ def item_statistics(responses: Responses) -> ItemStatistics:
     n = np.bincount(responses.item, minlength=n_items)
     pass_rate = np.bincount(responses.item, shares, n_items) / np.maximum(n, 1)
     low, high = _wilson(pass_rate, n)
-    discrimination = correlations(shares, rest_shares(responses), responses.item, n_items)
+    correlation = correlations(shares, rest_shares(responses), responses.item, n_items)
+    discrimination = np.where(n >= _MIN_CORRELATED, correlation, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.where(n >= _MIN_INTERVAL, _Z / np.sqrt(np.maximum(n - 3, 1)), np.nan)
         center = np.arctanh(discrimination)
