@@ -175,12 +175,17 @@ def _work_list(connection: duckdb.DuckDBPyConnection, key: ItemKey) -> WorkList:
 def _figures(audit: ItemAudit) -> dict[str, list[object]]:
     """Return the columns of the statistics."""
     found = audit.statistics
-    names = (
-        "pass_rate", "pass_rate_low", "pass_rate_high", "discrimination", "discrimination_low",
-        "discrimination_high",
-    )  # fmt: skip
-    columns = {name: _values(getattr(found, name)) for name in names}
-    return {**columns, "n_systems": found.n_systems.tolist(), "p_holm": _values(audit.p_holm)}
+    columns = {
+        "pass_rate": found.pass_rate,
+        "pass_rate_low": found.pass_rate_low,
+        "pass_rate_high": found.pass_rate_high,
+        "discrimination": found.discrimination,
+        "discrimination_low": found.discrimination_low,
+        "discrimination_high": found.discrimination_high,
+        "p_holm": audit.p_holm,
+    }
+    listed = {name: _values(values) for name, values in columns.items()}
+    return {**listed, "n_systems": found.n_systems.tolist()}
 
 
 def _rival_columns(answers: FailedAnswers, rivals: RivalAnswers) -> dict[str, list[object]]:
