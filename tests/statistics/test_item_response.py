@@ -5,20 +5,14 @@ import json
 
 import numpy as np
 import pytest
+from item_response_cases import cells_of
 from support import NO_REFERENCE, REFERENCE
 
-from warehouse.engine.statistics.item_response import Cells, fit_marginal
+from warehouse.engine.statistics.item_response import fit_marginal
 
 ITEMS = REFERENCE / "items"
 needs_items = pytest.mark.skipif(not ITEMS.is_dir(), reason=NO_REFERENCE)
 MODELS = {"rasch": "1pl", "2pl": "2pl"}
-
-
-def cells_of(matrix, attempts=1.0):
-    """Return the cells of a matrix of shares (systems, items), NaN where there is no answer."""
-    system, item = np.nonzero(~np.isnan(matrix))
-    n = np.full(len(system), attempts)
-    return Cells(system, item, matrix[system, item] * n, n, *matrix.shape)
 
 
 def lsat6():

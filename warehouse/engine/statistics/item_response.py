@@ -17,9 +17,14 @@ import numpy as np
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
     from scipy.sparse import csr_array
 
     from warehouse.engine.statistics.arrays import Floats, Indices
+
+    Loss: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 
 Model: TypeAlias = Literal["rasch", "2pl"]
 
@@ -27,7 +32,7 @@ Model: TypeAlias = Literal["rasch", "2pl"]
 INTERCEPT_SD = 3.0
 LOG_SLOPE_SD = 0.5
 N_NODES = 161
-_FARTHEST_NODE = 5.0
+FARTHEST_NODE = 5.0
 _MOST_STEPS = 2000
 _SMALL_GRADIENT = 1e-4
 _SMALL_CHANGE = 1e-12
@@ -57,6 +62,15 @@ class Cells(NamedTuple):
         from scipy.sparse import csr_array
 
         return csr_array((values, (self.system, self.item)), shape=(self.n_systems, self.n_items))
+
+    def where(self, kept: Indices | npt.NDArray[np.bool_]) -> Cells:
+        """Return some of the cells, or all in another order, of as many systems and items."""
+        return self._replace(
+            system=self.system[kept],
+            item=self.item[kept],
+            passed=self.passed[kept],
+            attempts=self.attempts[kept],
+        )
 
 
 class MarginalFit(NamedTuple):
@@ -92,14 +106,28 @@ def fit_marginal(
     Raises:
         BadInput: the fit did not converge.
     """
-    from scipy.optimize import minimize
-
     likelihood = _Marginal(cells, model, has_priors=has_priors, n_nodes=n_nodes)
     rate = np.bincount(cells.item, cells.passed, cells.n_items) + 0.5
     rate /= np.bincount(cells.item, cells.attempts, cells.n_items) + 1
     start = np.concatenate([np.log1p(-rate) - np.log(rate), np.zeros(likelihood.n_slopes)])
+    return likelihood.fit(maximum(likelihood.loss, start, model))
+
+
+def maximum(loss: Loss, start: Floats, model: Model) -> Floats:
+    """Return the parameters that minimise a negative logarithm of a density.
+
+    Args:
+        loss: returns it, and its gradient.
+        start: parameters to start from.
+        model: for the message.
+
+    Raises:
+        BadInput: the search did not converge.
+    """
+    from scipy.optimize import minimize
+
     done = minimize(
-        likelihood.loss,
+        loss,
         start,
         jac=True,
         method="L-BFGS-B",
@@ -107,7 +135,8 @@ def fit_marginal(
     )
     if not done.success:
         raise BadInput(f"the {model} model did not converge in {done.nit:,} steps: {done.message}")
-    return likelihood.fit(done.x)
+    found: Floats = done.x
+    return found
 
 
 class _Marginal:
@@ -124,7 +153,7 @@ class _Marginal:
         self._attempts = cells.matrix(cells.attempts)
         self._items_attempts = self._attempts.T.tocsr()
         self._n_passed = np.bincount(cells.item, cells.passed, cells.n_items)
-        self._nodes = np.linspace(-_FARTHEST_NODE, _FARTHEST_NODE, n_nodes)
+        self._nodes = np.linspace(-FARTHEST_NODE, FARTHEST_NODE, n_nodes)
         weights = np.exp(-(self._nodes**2) / 2)
         self._log_weights = np.log(weights / weights.sum())
         sds = np.repeat([INTERCEPT_SD, LOG_SLOPE_SD], [cells.n_items, self.n_slopes])
