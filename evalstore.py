@@ -78,6 +78,11 @@ _COMMANDS: CommandTable = (
     ("rank", "warehouse.app.commands.rank:rank", "Rank models by votes between their answers."),
     ("horizon", "warehouse.app.commands.horizon:horizon", "Say how long tasks models pass."),
     ("items", "warehouse.app.commands.items:items", "List the suspect items of a benchmark."),
+    (
+        "abilities",
+        "warehouse.app.commands.abilities:abilities",
+        "Say how able models are, and how difficult items.",
+    ),
     ("plan", "warehouse.app.commands.plan:plan", "Plan the tasks and attempts of a comparison."),
     ("gate", "warehouse.app.commands.gate:gate", "Decide whether a model keeps the rules."),
     ("plot", "warehouse.app.commands.plot:plot", "Draw a chart as SVG, PNG or HTML."),

@@ -45,13 +45,22 @@ _MODULES: tuple[str, ...] = (
     "commands.recording",
     "scores.pairs",
     "scores.agreement",
+    "scores.abilities",
     "commands.site",
     "stores.planner",
 )
 BENCHMARKS = {module.rpartition(".")[2]: f"bench.{module}" for module in _MODULES}
 # They take minutes, and run with `--full` only.
 LONG = {"openclaw_import", "inspect_samples", "lm_eval_samples"} | {
-    *("validators", "runner_throughput", "compaction", "small_files", "planner", "trace_sizes"),
+    *(
+        "abilities",
+        "validators",
+        "runner_throughput",
+        "compaction",
+        "small_files",
+        "planner",
+        "trace_sizes",
+    ),
 }
 _MARK = "ratios: "
 _ROUNDS = 3

@@ -50,6 +50,7 @@ LIMITS = (
     ("rank --help", 160, set()),
     ("horizon --help", 160, set()),
     ("items palindrome", 1_090, {*READS, "numpy", "scipy", "pyarrow"}),
+    ("abilities --help", 160, set()),
     ("history example/aurora-2", 345, READS),
     ("compare example/aurora-2 example/kaamos-mini", 830, {*READS, "numpy", "scipy"}),
     ("plan example/aurora-2 --difference 0.05", 390, {"duckdb", "numpy", "scipy"}),

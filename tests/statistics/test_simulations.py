@@ -160,6 +160,13 @@ def coverage_of_agreement(table, number):
     return np.array([row[AGREEMENT_COLUMNS[number]] for row in table], dtype=float)
 
 
+@pytest.mark.campaign
+def test_abilities_cover():
+    for _, systems, _, _, coverage, _, wrong in rows("abilities", 1):
+        assert float(coverage) >= 0.93 - error(0.93, 6 * int(systems))
+        assert float(wrong) <= 0.05 + error(0.05, 6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "number"), [("intervals", 2), ("pairs", 1), ("pairs", 2)])
 def test_enumerated_tables_of_the_docs_are_current(name, number):
