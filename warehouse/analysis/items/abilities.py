@@ -37,8 +37,8 @@ SYSTEM_COLUMNS: tuple[str, ...] = (
     *("infit", "outfit", "method", "inputs"),
 )
 SYSTEM_ANSWER: tuple[str, ...] = (
-    *("rank_low", "rank_high", "system", "ability", "ability_low", "ability_high"),
-    *("n_items", "pass_rate", "infit"),
+    *("rank", "rank_low", "rank_high", "system", "ability", "ability_low", "ability_high"),
+    *("n_items", "pass_rate"),
 )
 ITEM_COLUMNS: tuple[str, ...] = (
     *("item", "difficulty", "difficulty_stderr", "slope", "slope_stderr", "n_systems"),
