@@ -84,6 +84,7 @@ _COMMANDS: CommandTable = (
         "Say how able models are, and how difficult items.",
     ),
     ("plan", "warehouse.app.commands.plan:plan", "Plan the tasks and attempts of a comparison."),
+    ("subset", "warehouse.app.commands.subset:subset", "Choose tasks that predict the full score."),
     ("gate", "warehouse.app.commands.gate:gate", "Decide whether a model keeps the rules."),
     ("plot", "warehouse.app.commands.plot:plot", "Draw a chart as SVG, PNG or HTML."),
     ("report", "exports.site.command:report", "Write a site: static pages of what the store has."),

@@ -239,7 +239,7 @@ def _prepare(
         run_date=datetime.now().astimezone().strftime("%Y-%m-%d"),
         store=store,
         prompts=options.prompts,
-        task_ids=tuple(name.strip() for name in (options.tasks or "").split(",") if name.strip()),
+        task_ids=options.task_ids,
         limit=options.limit,
         attempts=options.attempts,
         is_streamed=options.stream,

@@ -14,6 +14,7 @@ from runners.completion import complete_model_to_run
 from runners.providers.registry import PROVIDERS
 from warehouse.app.console.completion import complete_run
 from warehouse.core.errors import BadInput
+from warehouse.core.formats.task_lists import read_task_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,7 +62,9 @@ _TASKS = (
         "--limit", type=click.IntRange(1), metavar="N", help="Run only the first N tasks."
     ),
     click.option(
-        "--tasks", metavar="IDS", help="Run only these tasks: comma-separated IDs or numbers."
+        "--tasks",
+        metavar="IDS",
+        help="Run only these tasks: comma-separated IDs or numbers, or @FILE with an ID per line.",
     ),
     click.option(
         "--prompts",
@@ -164,6 +167,18 @@ class RunOptions:
     def parameters(self) -> dict[str, object]:
         """The model parameters that are given."""
         return {name: _value(text) for name, text in self.pairs}
+
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        """The tasks that are given, by ID or number.
+
+        Raises:
+            BadInput: the file that names them cannot be used.
+        """
+        text = self.tasks or ""
+        if text.startswith("@"):
+            return read_task_list(Path(text[1:]))
+        return tuple(name.strip() for name in text.split(",") if name.strip())
 
     def check(self) -> None:
         """Check the options that depend on each other.

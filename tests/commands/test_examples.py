@@ -50,6 +50,8 @@ CODES = {
     "rank": {2},
     "horizon": {2},
 }
+CODES = {"gate ": {0, 1, 3}, "export eee --to": {1}, "export atif": {2}, "rank": {2}}
+CODES["subset "] = {2}  # the samples have too few models
 
 RULES = """
 candidate: example/aurora-2

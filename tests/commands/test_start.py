@@ -51,6 +51,7 @@ LIMITS = (
     ("horizon --help", 160, set()),
     ("items palindrome", 1_090, {*READS, "numpy", "scipy", "pyarrow"}),
     ("abilities --help", 160, set()),
+    ("subset --help", 160, set()),
     ("history example/aurora-2", 345, READS),
     ("compare example/aurora-2 example/kaamos-mini", 830, {*READS, "numpy", "scipy"}),
     ("plan example/aurora-2 --difference 0.05", 390, {"duckdb", "numpy", "scipy"}),

@@ -48,6 +48,7 @@ CALLS = {
     "horizon": "--help",
     "items": "palindrome",
     "abilities": "--help",
+    "subset": "--help",
     "compare": "example/aurora-2 example/kaamos-mini",
     "plan": "example/aurora-2 example/kaamos-mini --difference 0.2",
     "gate": "--candidate example/aurora-2 --baseline example/kaamos-mini --max-drop 0.9",

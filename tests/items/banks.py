@@ -1,0 +1,39 @@
+"""A store with the results of many models on a suite, which can be run."""
+
+import json
+
+from support import add_rows
+
+from tests.items.matrices import drawn
+
+FAMILIES = ("ant", "bee", "cow", "dog", "eel", "fox")
+
+
+def task_id(number):
+    return f"t{number:03}"
+
+
+def fill(store, folder, n_models=30, n_tasks=60, *, spread=1.5, suite="mine"):
+    """Add full runs of drawn models; write the suite to `mine.json`; return the answers."""
+    tasks = [
+        {"id": task_id(n), "prompt": f"question {n}", "reference": "yes"} for n in range(n_tasks)
+    ]
+    (folder / "mine.json").write_text(json.dumps({"suite": suite, "tasks": tasks}))
+    answers = drawn(n_models, n_tasks, spread=spread)
+    results, runs, tables = [], [], []
+    for n, task in enumerate(tasks):
+        row = {"suite": suite, "task_set": "mine", "task_id": task["id"], "prompt": task["prompt"]}
+        row |= {"reference": "yes", "task_set_hash": "v", "task_hash": f"h{n}", "seq": n}
+        tables.append({**row, "content_id": f"t{n}"})
+    for model in range(n_models):
+        key = {"suite": suite, "run_id": f"r{model}", "generation": "root"}
+        runs.append({**key, "content_id": f"run{model}", "task_set": "mine"})
+        name = f"{FAMILIES[model % len(FAMILIES)]}-{model}"
+        for n, task in enumerate(tasks):
+            cell = {"model": name, "task_set": "mine", "task_id": task["id"], "task_hash": f"h{n}"}
+            cell |= {"success": True, "availability_status": "ok", "prompt": task["prompt"]}
+            cell |= {"objective_pass": bool(answers.passed[model, n]), "raw_output": f"{model} {n}"}
+            cell |= {"seq": n, "content_id": f"c{model}-{n}", "attempt": 1}
+            results.append({**key, **cell})
+    add_rows(store.lake, runs=runs, tasks=tables, results=results)
+    return answers
