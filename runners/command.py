@@ -46,6 +46,8 @@ _FIXED = (
     "limit",
     "tasks",
     "prompts",
+    "adaptive",
+    "error",
     "stream",
     "runs",
     "rubric",
@@ -170,7 +172,7 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
     part = f" of shard {shard}" if shard else ""
     at_once = f", {simultaneous(run)}" if run.pending else ""
     n_calls = len(run.pending)
-    calls = f"{n_calls} call{'s' * (n_calls != 1)}"
+    calls = f"{run.at_most}{n_calls} call{'s' * (n_calls != 1)}"
     note_wrapped(f"run {run.run_id}: {calls}{part} to make{at_once}")
     for text in calls_at:
         note(text)
@@ -197,7 +199,7 @@ def _report(store: Store, run: Run) -> None:
     which = {"suite": run.plan.suite, "run_id": run.run_id}
     # This command has no option for columns.
     output = TableOptions(hint="a pipe or file has all")
-    print_rows(store.path, run.suite.summary, output, which, answer=run.suite.answer)
+    print_rows(store.path, run.suite.summary, output, which, answer=run.answer)
     ended = summarise(store, run)
     for text in ended.sentences:
         note_wrapped(text)
@@ -207,7 +209,7 @@ def _report(store: Store, run: Run) -> None:
             again += " --max-cost-usd USD"
         if isinstance(run.stopped, ModelsUnavailable):
             again += " --retry-failed"
-        left = f"; calls still to make: {ended.n_left}" if ended.n_left else ""
+        left = f"; calls still to make: {run.at_most}{ended.n_left}" if ended.n_left else ""
         raise type(run.stopped)(f"stopped: {run.stopped}{left}; resume with `{again}`")
     if ended.problem is not None:
         raise CheckFailed(f"{ended.problem} with `{again}{ended.options}`")
@@ -247,7 +249,12 @@ def _prepare(
         at=at,
         judge_at=Address(options.judge_base_url),
     )
-    return prepare(suite, spec)
+    prepared = prepare(suite, spec)
+    if not options.adaptive:
+        return prepared
+    from runners.adaptive import with_adaptive_order
+
+    return with_adaptive_order(prepared, store, options.error, options.concurrency)
 
 
 def chosen_models(options: RunOptions, files: dict[str, ModelFile]) -> list[Model]:

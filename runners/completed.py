@@ -24,7 +24,8 @@ _RESULTS = """
 SELECT content_id, coalesce(success, true) AND NOT is_unjudged,
     coalesce(failure_type = $empty, false), stands_in_for,
     coalesce(cost_usd, 0), settings, thinking_level, coalesce(model_path, provider, ''),
-    coalesce(model, model_path, ''), task_id, coalesce(attempt, 1)
+    coalesce(model, model_path, ''), task_id, coalesce(attempt, 1),
+    coalesce(objective_pass, is_correct)
 FROM (
     SELECT
         *,
@@ -51,7 +52,9 @@ WHERE suite = $suite AND run_id = $run_id AND generation = $generation AND plan 
 ORDER BY content_id
 """.replace("$rows", rows_sql(RUNS))
 
-_ResultTuple = tuple[str, bool, bool, str | None, float, str | None, str | None, str, str, str, int]
+_ResultTuple = tuple[
+    str, bool, bool, str | None, float, str | None, str | None, str, str, str, int, bool | None
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,13 @@ class CompletedResult:
         content_id: content ID of its row.
         success: whether the call returned text, and its judge, if it has one, a verdict.
         is_empty: whether the call returned an answer without text.
+        passed: verdict of the row; None if it has none.
     """
 
     content_id: str
     success: bool
     is_empty: bool
+    passed: bool | None = None
 
 
 @dataclass(slots=True)
@@ -147,11 +152,11 @@ def _add_results(
     replaced = {stands_in_for for _, _, _, stands_in_for, *_ in rows if stands_in_for is not None}
     for row in rows:
         content_id, success, is_empty, _, cost_usd, settings, level, *_ = row
-        *_, source, model, task_id, attempt = row
+        *_, source, model, task_id, attempt, passed = row
         parameters = json.loads(settings) if settings else {}
         # Some suites record the thinking level among the settings.
         thinking_level = parameters.pop("thinking_level", level)
         key = source, model, thinking_level, canonical_json(parameters), task_id, attempt
         completed.costs_usd[key] += cost_usd + judges_usd.get(content_id, 0.0)
         if content_id not in replaced:
-            completed.results[key].append(CompletedResult(content_id, success, is_empty))
+            completed.results[key].append(CompletedResult(content_id, success, is_empty, passed))

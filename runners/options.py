@@ -71,6 +71,18 @@ _TASKS = (
         type=click.Path(path_type=Path),
         help="Task file to use instead of the default; for posters, a folder of prompts.",
     ),
+    click.option(
+        "--adaptive",
+        is_flag=True,
+        help="Ask each model what says most about its full score, by the stored results of 30 "
+        "models, until that is known.",
+    ),
+    click.option(
+        "--error",
+        type=click.FloatRange(0, 1, min_open=True),
+        help="With --adaptive: half-width of the 90 % interval at which a model is asked no more.  "
+        "[default: 0.05]",
+    ),
     click.option("--stream", is_flag=True, help="Stream responses (records `ttft_ms`)."),
     click.option("--judge-base-url", metavar="URL", help="Address of the judges, if another."),
     click.option(
@@ -145,6 +157,8 @@ class RunOptions:
     limit: int | None = None
     tasks: str | None = None
     prompts: Path | None = None
+    adaptive: bool = False
+    error: float | None = None
     stream: bool = False
     judge_base_url: str | None = None
     tries: int | None = None
@@ -184,11 +198,17 @@ class RunOptions:
         """Check the options that depend on each other.
 
         Raises:
-            BadInput: one needs another, or the ID of a new run cannot be the name of a folder.
+            BadInput: one needs or excludes another, or the ID of a new run cannot be the name of a
+                folder.
         """
         for name in ("retry_failed", "retry_empty"):
             if getattr(self, name) and self.resume is None:
                 raise BadInput(f"--{name.replace('_', '-')} requires --resume RUN_ID")
+        if self.error is not None and not self.adaptive:
+            raise BadInput("--error requires --adaptive")
+        if self.adaptive and (self.shard is not None or self.attempts > 1):
+            other = "--shard" if self.shard is not None else "--attempts"
+            raise BadInput(f"{other} cannot be used with --adaptive, which asks each task once")
         if self.shard is not None and not (self.run_id or self.resume):
             raise BadInput("--shard requires --run-id ID: all shards of a run have the same ID")
         if self.run_id is not None and not _RUN_ID.fullmatch(self.run_id):

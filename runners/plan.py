@@ -48,6 +48,23 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdaptiveBank:
+    """What an adaptive run knows of its tasks, see `analysis.items.bank`.
+
+    Attributes:
+        error: half-width of the interval of the full score at which a model is asked no more.
+        factor: standard errors from the score to the end of its interval.
+        slope: slope of all tasks.
+        intercepts: difficulties, in the order of the plan's tasks.
+    """
+
+    error: float
+    factor: float
+    slope: float
+    intercepts: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The calls of a run.
 
@@ -63,6 +80,7 @@ class Plan:
         is_streamed: whether to stream responses.
         options: values that only the suite interprets.
         git_commit: commit of the checkout with the suite's files; None if there is none.
+        adaptive: what chooses the next task by the answers so far; None to ask all in order.
     """
 
     suite: str
@@ -76,6 +94,7 @@ class Plan:
     is_streamed: bool = False
     options: Mapping[str, object] = field(default_factory=dict)
     git_commit: str | None = None
+    adaptive: AdaptiveBank | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +129,11 @@ def cell_key(cell: Cell) -> CellKey:
 
 
 def plan_to_json(plan: Plan) -> str:
-    """Return a plan as JSON."""
-    return json_text(asdict(plan))
+    """Return a plan as JSON; versions without adaptive runs can read it if it is of none."""
+    document = asdict(plan)
+    if plan.adaptive is None:
+        del document["adaptive"]
+    return json_text(document)
 
 
 def plan_from_json(text: str) -> Plan:
@@ -127,6 +149,8 @@ def plan_from_json(text: str) -> Plan:
             Task(**{**task, "expected_tools": tuple(task["expected_tools"])})
             for task in document.pop("tasks")
         )
-        return Plan(models=models, tasks=tasks, **document)
+        if bank := document.pop("adaptive", None):
+            bank = AdaptiveBank(**{**bank, "intercepts": tuple(bank["intercepts"])})
+        return Plan(models=models, tasks=tasks, adaptive=bank, **document)
     except (ValueError, TypeError, KeyError) as error:
         raise BadInput(f"the plan of the run cannot be read ({error})") from error

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from runners.adaptive import AdaptiveRun
     from runners.completed import CompletedCells, CompletedResult
     from runners.engine.engine import CallOutcome
     from runners.models.model import Model
@@ -87,7 +88,10 @@ class Run:
         settings: how to execute it.
         suite: the suite that made the plan.
         providers: the providers of its models.
-        pending: the cells without a result in the store, of the shard if there is one.
+        pending: the cells without a result in the store, of the shard if there is one; in an
+            adaptive run only those of models whose full score is not known well enough.
+        adaptive: the order of an adaptive run; None for others.
+        at_most: words before the number of calls, of which an adaptive run may make fewer.
         stopped: why it stopped early, as an error for the user; None if it did not.
     """
 
@@ -102,7 +106,21 @@ class Run:
         self.stopped: EvalstoreError | None = None
         self._store = store
         self._completed = completed
+        self.adaptive = _adaptive_run(plan)
+        self.at_most = "at most " if self.adaptive is not None else ""
         self.pending = list(self._pending_cells())
+        if self.adaptive is not None:
+            undecided = {id(cell.model) for cell in self._next_cells(self.adaptive, self.pending)}
+            self.pending = [p for p in self.pending if id(p.cell.model) in undecided]
+
+    @property
+    def answer(self) -> tuple[str, ...]:
+        """The columns of the summary that a terminal shows first.
+
+        Adaptive runs ask what is undecided: the share of tasks that passed is no score.
+        """
+        names = self.suite.answer
+        return tuple(n for n in names if self.adaptive is None or "pass_rate" not in n)
 
     def execute(
         self,
@@ -157,6 +175,8 @@ class Run:
         for cell in cells_of(self.plan):
             found = results.get(cell_key(cell))
             result = found.pop(0) if found else None
+            if self.adaptive is not None and result is not None:
+                self.adaptive.answer(cell, result.passed)
             if shard is not None and not shard.holds(cell):
                 continue
             if result is None:
@@ -201,7 +221,11 @@ class Run:
                 row["violation"] = "interrupted before it was judged"
                 await writer.add([Entry("results", row), *others])
                 raise
-            await writer.add([Entry("results", {**row, **columns}), *others, *more])
+            row |= columns
+            await writer.add([Entry("results", row), *others, *more])
+            if self.adaptive is not None:
+                judged = row.get("objective_pass"), row.get("is_correct")
+                self.adaptive.answer(pending.cell, judged[1] if judged[0] is None else judged[0])
             on_outcome(pending.cell.model.name, outcome)
             if journal.is_full:
                 engine.stop(EvalstoreError("the disk is full"))
@@ -239,9 +263,30 @@ class Run:
         first, invocation = group[0].cell, self._completed.n_invocations + 1
         before = partial(self.suite.entries_before, first.model, first, invocation)
         await writer.add(await asyncio.to_thread(lambda: list(before())))
-        await engine.run(map(self.job, group))
+        for cells in self._rounds(group):
+            await engine.run(map(self.job, cells))
+            if engine.stopped is not None:
+                break
         after = partial(self.suite.entries_after, first.model, invocation)
         await writer.add(await asyncio.to_thread(lambda: list(after())))
+
+    def _rounds(self, group: list[PendingCell]) -> Iterator[list[PendingCell]]:
+        """Yield cells to call: all, or in an adaptive run those that the answers so far ask for."""
+        if self.adaptive is None:
+            yield group
+            return
+        left = {pending.cell.seq: pending for pending in group}
+        while cells := self._next_cells(self.adaptive, left.values()):
+            yield [left.pop(cell.seq) for cell in cells]
+
+    def _next_cells(self, adaptive: AdaptiveRun, left: Iterable[PendingCell]) -> list[Cell]:
+        """Return the next cells of each model whose full score is not known well enough."""
+        cells = [pending.cell for pending in left]
+        chosen: list[Cell] = []
+        for model in self.plan.models:
+            limit = self.settings.engine.concurrency or self.providers.provider(model).concurrency
+            chosen += adaptive.next_cells(model, cells, limit)
+        return chosen
 
     def _groups(self) -> list[list[PendingCell]]:
         """Return the cells to call concurrently: all, or one model at a time."""
@@ -294,6 +339,15 @@ class Run:
             headers = model.parameters.get("extra_headers")
             if isinstance(headers, dict):
                 yield from map(str, headers.values())
+
+
+def _adaptive_run(plan: Plan) -> AdaptiveRun | None:
+    if plan.adaptive is None:
+        return None
+    # Imported here: other runs must not wait for numpy.
+    from runners.adaptive import AdaptiveRun
+
+    return AdaptiveRun(plan, plan.adaptive)
 
 
 @contextmanager

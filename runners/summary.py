@@ -107,6 +107,7 @@ def summarise(store: Store, run: Run) -> Summary:
         own = [p for p in problems if (p.model, p.settings) == (model.name, model.settings)]
         name = f"{model.name} ({model.settings})" if model.settings else model.name
         sentences.append(f"{name}: {_sentence(model, own)}")
+    sentences += run.adaptive.sentences() if run.adaptive is not None else ()
     n_cells = len(list(cells_of(run.plan)))
     ended = Summary(sentences, max(n_cells - sum(model.n_results for model in models), 0))
     if models and not any(model.n_answered for model in models):

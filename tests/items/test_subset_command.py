@@ -75,7 +75,7 @@ def test_three_runs_of_a_subset_do_not_become_the_task_set(space):
             runs=[{**key, "run_id": name, "content_id": name, "task_set": "mine"}],
             results=[
                 {**cell, "run_id": name, "model": name, "task_id": task_id(n), "attempt": 1,
-                 "task_hash": f"h{n}", "objective_pass": True, "seq": n,
+                 "objective_pass": True, "seq": n,
                  "content_id": f"{name}{n}"} for n in range(5)
             ],
         )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ _SLOPE_SD = 0.5
 _INTERCEPT_SD = 3.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bank:
     """Rasch parameters of items: a model of ability t passes one with logit slope * t - intercept.
 
@@ -30,11 +31,17 @@ class Bank:
     slope: float
     intercepts: Floats
 
-    def probabilities(self, abilities: Floats = _NODES) -> Floats:
-        """Return the probability of a pass, shape (abilities, items)."""
-        from scipy.special import expit
+    @cached_property
+    def log_chances(self) -> tuple[Floats, Floats]:
+        """Log probabilities of a pass and of a failure at each node, shape (nodes, items)."""
+        logits = self.slope * _NODES[:, np.newaxis] - self.intercepts
+        passes = -np.logaddexp(0, -logits)
+        return passes, passes - logits
 
-        chances: Floats = expit(self.slope * abilities[:, np.newaxis] - self.intercepts)
+    @cached_property
+    def chances(self) -> Floats:
+        """Probabilities of a pass at each node, shape (nodes, items)."""
+        chances: Floats = np.exp(self.log_chances[0])
         return chances
 
 
@@ -81,8 +88,8 @@ def predict_scores(
         attempts: attempts, 0 where a model was not asked.
         scored: the items that the score of each model is a mean of; None for all.
     """
-    chances = bank.probabilities()
-    weights, _ = _posterior(_log_chances(bank), passed, attempts)
+    chances = bank.chances
+    weights, _ = _posterior(bank.log_chances, passed, attempts)
     is_asked = attempts > 0
     scored = np.ones_like(is_asked) if scored is None else scored
     n_scored = scored.sum(axis=1)
@@ -94,13 +101,6 @@ def predict_scores(
     variances = (weights * ((expected - means[:, np.newaxis]) ** 2 + noise)).sum(axis=1)
     scores = (answered.sum(axis=1) + means) / n_scored
     return Prediction(scores, np.sqrt(variances) / n_scored, weights @ _NODES)
-
-
-def _log_chances(bank: Bank) -> tuple[Floats, Floats]:
-    """Return the log probabilities of a pass and of a failure, shape (nodes, items)."""
-    logits = bank.slope * _NODES[:, np.newaxis] - bank.intercepts
-    passes = -np.logaddexp(0, -logits)
-    return passes, passes - logits
 
 
 def _posterior(
@@ -118,9 +118,9 @@ def _objective(values: Floats, passed: Floats, attempts: Floats) -> tuple[float,
     """Return the negative log posterior of log slope and intercepts, and its gradient."""
     log_slope, intercepts = values[0], values[1:]
     bank = Bank(float(np.exp(log_slope)), intercepts)
-    weights, logliks = _posterior(_log_chances(bank), passed, attempts)
+    weights, logliks = _posterior(bank.log_chances, passed, attempts)
     # Passes beyond those expected, by node and item.
-    surplus = weights.T @ passed - weights.T @ attempts * bank.probabilities()
+    surplus = weights.T @ passed - weights.T @ attempts * bank.chances
     by_slope = -bank.slope * float((surplus.sum(axis=1) * _NODES).sum()) + log_slope / _SLOPE_SD**2
     by_intercept = surplus.sum(axis=0) + intercepts / _INTERCEPT_SD**2
     penalty = (log_slope / _SLOPE_SD) ** 2 / 2 + ((intercepts / _INTERCEPT_SD) ** 2).sum() / 2

@@ -94,14 +94,22 @@ class Judgements(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Fold:
+class Fold:
+    """Models that are left out, and the bank as fitted to the others.
+
+    Attributes:
+        bank: the parameters.
+        train: the answers of the others.
+        test: the models that are left out, of those whose full scores are known.
+    """
+
     bank: Bank
     train: Answers
     test: Indices
 
 
 # Predicts the scores of a fold's models: those, and their errors, shape (draws, models).
-_Predict: TypeAlias = Callable[[_Fold], tuple["Floats", "Floats"]]
+_Predict: TypeAlias = Callable[[Fold], tuple["Floats", "Floats"]]
 
 
 def choose_items(bank: Bank, answers: Answers, n_items: int) -> Indices:
@@ -138,21 +146,27 @@ class Judge:
     Args:
         answers: the answers of all models.
         families: the family of each model; a family is never on both sides.
+
+    Attributes:
+        answers: the answers of all models.
+        n_models: models whose full scores are known.
+        truth: full score of each model, from 0 to 1.
+        folds: the folds.
     """
 
     def __init__(self, answers: Answers, families: Sequence[str]) -> None:
-        self._answers = answers
+        self.answers = answers
         self._scored = answers.attempts > 0
         self._judged = np.flatnonzero(self._scored.mean(axis=1) >= _MIN_ANSWERED)
         self.n_models = len(self._judged)
         shares = answers.passed / np.maximum(answers.attempts, 1)
         self._shares = shares
-        self._truth = shares.sum(axis=1) / np.maximum(self._scored.sum(axis=1), 1)
-        self._folds = [self._fold(test) for test in _folds(families)]
+        self.truth = shares.sum(axis=1) / np.maximum(self._scored.sum(axis=1), 1)
+        self.folds = [self._fold(test) for test in _folds(families)]
 
     def judge(self, n_items: int) -> Judgements:
         """Judge the choice of so many items, next to random ones."""
-        n_all = self._answers.attempts.shape[1]
+        n_all = self.answers.attempts.shape[1]
         random = np.random.default_rng(_SEED)
         draws = [random.choice(n_all, n_items, replace=False) for _ in range(N_DRAWS)]
         chosen, factor = self._judgement(
@@ -167,7 +181,7 @@ class Judge:
 
         None if no part of the bank that leaves an item out is enough.
         """
-        low, high = 1, self._answers.attempts.shape[1] - 1
+        low, high = 1, self.answers.attempts.shape[1] - 1
         found = None
         while low <= high:
             n_items = (low + high) // 2
@@ -178,33 +192,33 @@ class Judge:
                 low = n_items + 1
         return found
 
-    def _fold(self, test: Indices) -> _Fold:
-        n_models = len(self._answers.attempts)
-        train = self._answers.models(np.setdiff1d(np.arange(n_models), test))
-        return _Fold(fit_bank(*train), train, np.intersect1d(test, self._judged))
+    def _fold(self, test: Indices) -> Fold:
+        n_models = len(self.answers.attempts)
+        train = self.answers.models(np.setdiff1d(np.arange(n_models), test))
+        return Fold(fit_bank(*train), train, np.intersect1d(test, self._judged))
 
     def _judgement(self, predict: _Predict) -> tuple[Judgement, float]:
         """Return the judgement, and how many standard errors the interval of a new model has."""
-        parts = [predict(fold) for fold in self._folds]
-        models = np.concatenate([fold.test for fold in self._folds])
+        parts = [predict(fold) for fold in self.folds]
+        models = np.concatenate([fold.test for fold in self.folds])
         scores, sds = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
-        errors = np.abs(scores - self._truth[models])
+        errors = np.abs(scores - self.truth[models])
         distances = errors / np.maximum(sds, 1e-9)
         factors = np.stack(
             [interval_factor(np.delete(distances, n, axis=1)) for n in range(len(models))], axis=1
         )
         return Judgement(errors, factors * sds), float(interval_factor(distances).mean())
 
-    def _by_bank(self, fold: _Fold, subsets: Sequence[Indices]) -> tuple[Floats, Floats]:
-        tested = self._answers.models(fold.test)
+    def _by_bank(self, fold: Fold, subsets: Sequence[Indices]) -> tuple[Floats, Floats]:
+        tested = self.answers.models(fold.test)
         found = [
             predict_scores(fold.bank, *tested.only(items), self._scored[fold.test])
             for items in subsets
         ]
         return np.stack([each.scores for each in found]), np.stack([each.errors for each in found])
 
-    def _by_mean(self, fold: _Fold, subsets: Sequence[Indices]) -> tuple[Floats, Floats]:
-        n_all = self._answers.attempts.shape[1]
+    def _by_mean(self, fold: Fold, subsets: Sequence[Indices]) -> tuple[Floats, Floats]:
+        n_all = self.answers.attempts.shape[1]
         scores, errors = [], []
         for items in subsets:
             answered = self._scored[np.ix_(fold.test, items)].sum(axis=1)
