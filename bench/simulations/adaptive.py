@@ -37,7 +37,7 @@ _AT_ONCE = 8
 _ABILITY_SD = 1.5
 _CALIBRATION = (30,)
 _ITEMS = (500,)
-_SPREADS = (1.5, 2.5)
+_SPREADS = (1.5,)
 
 
 class RandomOrder(AdaptiveOrder):
