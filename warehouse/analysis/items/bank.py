@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warehouse.engine.statistics.item_response import FARTHEST_NODE, N_NODES, Cells, fit_marginal
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from warehouse.engine.statistics.arrays import Floats
 
-# Fewer nodes are wider apart than the posterior of an ability that hundreds of items measured.
-_NODES = np.linspace(-5, 5, 161)
+_NODES = np.linspace(-FARTHEST_NODE, FARTHEST_NODE, N_NODES)
 _LOG_PRIOR = -(_NODES**2) / 2
-# Normal priors of the log slope, with mean 0, and of the intercepts.
-_SLOPE_SD = 0.5
-_INTERCEPT_SD = 3.0
 
 
 @dataclass(frozen=True)
@@ -61,20 +59,19 @@ class Prediction:
 
 
 def fit_bank(passed: Floats, attempts: Floats) -> Bank:
-    """Fit the parameters by marginal maximum a posteriori: normal priors on log slope, intercepts.
+    """Fit the parameters of items, see `fit_marginal`.
 
     Args:
         passed: passed attempts, shape (models, items).
         attempts: attempts, 0 where a model was not asked.
-    """
-    from scipy.optimize import minimize
 
-    share = (passed.sum(axis=0) + 0.5) / (attempts.sum(axis=0) + 1)
-    start = np.concatenate([[0.3], -1.3 * np.log(share / (1 - share))])
-    found = minimize(
-        _objective, start, args=(passed, attempts), jac=True, method="L-BFGS-B", tol=1e-10
-    )
-    return Bank(float(np.exp(found.x[0])), found.x[1:])
+    Raises:
+        BadInput: the fit did not converge.
+    """
+    model, item = np.nonzero(attempts)
+    cells = Cells(model, item, passed[model, item], attempts[model, item], *attempts.shape)
+    found = fit_marginal(cells, "rasch")
+    return Bank(float(found.slope[0]), found.intercept)
 
 
 def predict_scores(
@@ -89,7 +86,7 @@ def predict_scores(
         scored: the items that the score of each model is a mean of; None for all.
     """
     chances = bank.chances
-    weights, _ = _posterior(bank.log_chances, passed, attempts)
+    weights = _posterior(bank.log_chances, passed, attempts)
     is_asked = attempts > 0
     scored = np.ones_like(is_asked) if scored is None else scored
     n_scored = scored.sum(axis=1)
@@ -103,25 +100,9 @@ def predict_scores(
     return Prediction(scores, np.sqrt(variances) / n_scored, weights @ _NODES)
 
 
-def _posterior(
-    logs: tuple[Floats, Floats], passed: Floats, attempts: Floats
-) -> tuple[Floats, Floats]:
-    """Return the weights of the nodes for each model, and its log likelihood up to a constant."""
+def _posterior(logs: tuple[Floats, Floats], passed: Floats, attempts: Floats) -> Floats:
+    """Return the weights of the nodes for each model."""
     joint = passed @ logs[0].T + (attempts - passed) @ logs[1].T + _LOG_PRIOR
-    top = joint.max(axis=1, keepdims=True)
-    weights = np.exp(joint - top)
-    total = weights.sum(axis=1, keepdims=True)
-    return weights / total, top[:, 0] + np.log(total[:, 0])
-
-
-def _objective(values: Floats, passed: Floats, attempts: Floats) -> tuple[float, Floats]:
-    """Return the negative log posterior of log slope and intercepts, and its gradient."""
-    log_slope, intercepts = values[0], values[1:]
-    bank = Bank(float(np.exp(log_slope)), intercepts)
-    weights, logliks = _posterior(bank.log_chances, passed, attempts)
-    # Passes beyond those expected, by node and item.
-    surplus = weights.T @ passed - weights.T @ attempts * bank.chances
-    by_slope = -bank.slope * float((surplus.sum(axis=1) * _NODES).sum()) + log_slope / _SLOPE_SD**2
-    by_intercept = surplus.sum(axis=0) + intercepts / _INTERCEPT_SD**2
-    penalty = (log_slope / _SLOPE_SD) ** 2 / 2 + ((intercepts / _INTERCEPT_SD) ** 2).sum() / 2
-    return float(penalty - logliks.sum()), np.concatenate([[by_slope], by_intercept])
+    weights = np.exp(joint - joint.max(axis=1, keepdims=True))
+    shares: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return shares

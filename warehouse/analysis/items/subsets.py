@@ -29,6 +29,7 @@ N_DRAWS = 20
 _MAX_FOLDS = 10
 _MIN_ANSWERED = 0.9  # of the bank, by a model whose full score is known
 _SEED = 23
+_DIGITS = 6  # of figures that items are ordered by
 
 
 class Answers(NamedTuple):
@@ -113,18 +114,21 @@ _Predict: TypeAlias = Callable[[Fold], tuple["Floats", "Floats"]]
 
 
 def choose_items(bank: Bank, answers: Answers, n_items: int) -> Indices:
-    """Choose items: of each band of difficulty the one that follows abilities most closely.
+    """Choose items: of each band of difficulty one that follows abilities more closely than most.
 
-    Items that all models or none passed are left out; there may be fewer than `n_items` others.
+    It is at the upper quartile of its band: of the few models of a store, the very closest item is
+    so by chance. Items that all models or none passed are left out; there may be fewer than
+    `n_items` others. Figures are rounded, so that the choice is the same on every machine.
     """
     passed, attempts = answers
     abilities = predict_scores(bank, passed, attempts).abilities
     shares = passed.sum(axis=0) / np.maximum(attempts.sum(axis=0), 1)
-    closeness = _correlations(answers, abilities)
+    closeness = _correlations(answers, abilities).round(_DIGITS)
     usable = np.flatnonzero((shares > 0) & (shares < 1))
-    ordered = usable[np.argsort(bank.intercepts[usable], kind="stable")]
+    ordered = usable[np.lexsort((closeness[usable], shares[usable].round(_DIGITS)))]
     bands = np.array_split(ordered, min(n_items, len(ordered)))
-    return np.array(sorted(band[np.argmax(closeness[band])] for band in bands), dtype=np.int64)
+    ranked = [band[np.argsort(closeness[band], kind="stable")] for band in bands]
+    return np.array(sorted(band[3 * len(band) // 4] for band in ranked), dtype=np.int64)
 
 
 def _correlations(answers: Answers, abilities: Floats) -> Floats:
