@@ -30,14 +30,15 @@ def rows(text):
 
 def test_the_choice_stands_next_to_two_baselines(space):
     fill(new_store(space / "store"), space)
-    found = rows(subset(space, "mine", "--tasks", 20, "--format", "csv").out)
+    found = rows(subset(space, "mine", "--tasks", 12, "--format", "csv").out)
     assert list(found) == ["chosen", "random, same estimator", "random, plain mean"]
     errors = [float(row["mean_absolute_error"]) for row in found.values()]
     assert 0 < errors[0] < errors[2]
     assert {row["n_models"] for row in found.values()} == {"30"}
-    said = subset(space, "mine", "--tasks", 20).out
-    assert "20 of 60 tasks give the full score within" in said
-    assert f"off by {100 * errors[2]:.1f} points: more than these" in said
+    said = subset(space, "mine", "--tasks", 12).out
+    assert "12 of 60 tasks give the full score within" in said
+    # On average they are closer, but 30 models do not show it.
+    assert f"off by {100 * errors[2]:.1f} points: draw tasks at random" in said
     assert "each family of models predicted from the others" in said
 
 
