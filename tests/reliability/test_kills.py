@@ -33,7 +33,8 @@ from warehouse.engine.scoring.registry import UDFS
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small, rows_of
 from warehouse.lake.forgetting import forget
-from warehouse.lake.journal.journal import Entry, Journal, journal_paths, read_journal
+from warehouse.lake.journal.journal import Entry, Journal, journal_paths
+from warehouse.lake.journal.reading import read_journal
 from warehouse.lake.journal.recovery import recover_journals
 from warehouse.lake.lake import Lake
 

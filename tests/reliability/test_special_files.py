@@ -163,7 +163,7 @@ def test_found_in_folders(two, tmp_path, monkeypatch):
 
 
 def test_a_journal_with_an_endless_line_is_kept(two, monkeypatch):
-    monkeypatch.setattr("warehouse.lake.journal.journal._LONGEST_LINE", 100)
+    monkeypatch.setattr("warehouse.lake.journal.reading._LONGEST_LINE", 100)
     path = two.path / "journals" / "01KAM3V5XQ0000000000000000.jsonl"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(b"0" * 101 + b"\n")

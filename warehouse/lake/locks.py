@@ -73,10 +73,19 @@ def recovery_lock(store_path: Path) -> Iterator[None]:
         StoreBusy: another process still does so after two minutes.
         StoreReadOnly: the store cannot be written.
     """
-    with open_lock(store_path / _RECOVERY_LOCK) as file:
+    with open_recovery_lock(store_path) as file:
         busy = "another command is recovering it; try again in a moment"
         wait_for(file, fcntl.LOCK_EX, _RECOVERY_SECONDS, busy)
         yield
+
+
+def open_recovery_lock(store_path: Path) -> BinaryIO:
+    """Open the file that is locked while journals become batches.
+
+    Raises:
+        StoreReadOnly: it cannot be created.
+    """
+    return open_lock(store_path / _RECOVERY_LOCK)
 
 
 def open_lock(path: Path) -> BinaryIO:

@@ -10,7 +10,8 @@ from warehouse.core.files import open_regular, problem
 from warehouse.core.in_memory import open_in_memory
 from warehouse.core.schemas import RESULTS, RUNS, rows_sql
 from warehouse.lake.batch import Generation, current_generations
-from warehouse.lake.journal.journal import Entry, journal_paths, read_journal
+from warehouse.lake.journal.journal import Entry, journal_paths
+from warehouse.lake.journal.reading import read_journal
 from warehouse.lake.locks import shared_lake_lock
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warehouse.core.types import Row
-    from warehouse.lake.journal.journal import AbandonedJournal
+    from warehouse.lake.journal.reading import AbandonedJournal
     from warehouse.lake.lake import Lake
 
 ORIGIN = "recorded"

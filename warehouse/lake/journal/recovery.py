@@ -11,12 +11,8 @@ from warehouse.core.files import open_regular, problem
 from warehouse.core.hashing import content_hash
 from warehouse.core.schemas import BY_NAME, QUARANTINE
 from warehouse.lake.batch import Generation
-from warehouse.lake.journal.journal import (
-    journal_paths,
-    missing_bytes,
-    read_journal,
-    remove_journal,
-)
+from warehouse.lake.journal.journal import journal_paths, missing_bytes, remove_journal
+from warehouse.lake.journal.reading import read_journal
 from warehouse.lake.locks import abandoned_file, recovery_lock
 
 if TYPE_CHECKING:
@@ -24,7 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warehouse.core.types import Row
-    from warehouse.lake.journal.journal import AbandonedJournal, Entry
+    from warehouse.lake.journal.journal import Entry
+    from warehouse.lake.journal.reading import AbandonedJournal
     from warehouse.lake.lake import Lake
     from warehouse.lake.writer import BatchWriter
 
