@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from exports.site.page import Contents
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
     from exports.site.site import Site
     from exports.view.store_pages import StorePages
+
+_IDLE_SECONDS = 2.1
+_Made = TypeVar("_Made")
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -45,3 +49,10 @@ class Feature:
 def contents(path: str, template: str, title: str, **values: object) -> Contents:
     """Return what a page of a feature is made from: a template in `exports/view/templates/`."""
     return Contents(path=path, template=template, title=title, values=values, folder=TEMPLATES)
+
+
+async def in_thread(pages: StorePages, make: Callable[[], _Made]) -> _Made:
+    """Return what a function makes of the warehouse, which is closed if nobody asks soon again."""
+    made = await asyncio.to_thread(make)
+    asyncio.get_running_loop().call_later(_IDLE_SECONDS, pages.close_if_idle)
+    return made

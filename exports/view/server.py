@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from starlette.routing import Route
 
 from exports.site.addresses import OVERVIEW
 from exports.site.site import ServerParts
+from exports.view.feature import in_thread
 from exports.view.guard import Guard
 from exports.view.registry import FEATURES
 from warehouse.app.console.crash import report_text, summary, write_report
@@ -40,7 +40,6 @@ _TYPES = {
 }
 _MAX_REQUESTS = 200
 _GRACE_SECONDS = 1  # for answers in progress, such as streams, at Ctrl-C
-_IDLE_SECONDS = 2.1
 
 
 def server_parts(site: Site, notes: Sequence[str]) -> ServerParts:
@@ -97,9 +96,7 @@ def serve(app: Guard, listening: socket.socket) -> None:
 def _site_page(pages: StorePages) -> Callable[[Request], object]:
     async def answer(request: Request) -> Response:
         path = request.path_params["path"] or OVERVIEW
-        loop = asyncio.get_running_loop()
-        data = await asyncio.to_thread(pages.file, path)
-        loop.call_later(_IDLE_SECONDS, pages.close_if_idle)
+        data = await in_thread(pages, lambda: pages.file(path))
         if data is None:
             return PlainTextResponse("no such page; it may have been of a run that is gone\n", 404)
         return Response(data, media_type=_TYPES.get(Path(path).suffix, "application/octet-stream"))

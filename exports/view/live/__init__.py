@@ -1,0 +1,1 @@
+"""Runs in progress, read from their journals and sent to pages as they grow."""
