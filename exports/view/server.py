@@ -39,7 +39,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
 }
 _MAX_REQUESTS = 200
-_GRACE_SECONDS = 1  # for answers in progress, such as streams, at Ctrl-C
+_GRACE_SECONDS = 0  # for answers in progress at Ctrl-C: streams would take all of it
 
 
 def server_parts(site: Site, notes: Sequence[str]) -> ServerParts:
