@@ -6,6 +6,7 @@ import fcntl
 import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
+from weakref import finalize
 
 from warehouse.core.errors import StoreReadOnly
 from warehouse.core.files import open_regular
@@ -40,6 +41,7 @@ class JournalTail:
         self.run: Generation | None = None
         self.n_bad_lines = 0
         self._file = open_regular(path)
+        finalize(self, self._file.close)  # a server is stopped with journals open
         self._n_lines = 0
         self._offset = 0
 
