@@ -182,6 +182,11 @@ class Site:
                 yield from page_type.render(self, contents)
 
 
+def shown_types(site: Site, types: Sequence[PageType]) -> Sequence[PageType]:
+    """Return those of some types of pages that the site has."""
+    return [each for each in types if each.is_shown(site)]
+
+
 @contextmanager
 def opened_site(
     store: Store,
@@ -189,13 +194,22 @@ def opened_site(
     *,
     samples: str,
     name: str = "evalstore",
+    choose: Callable[[Site, Sequence[PageType]], Sequence[PageType]] = shown_types,
 ) -> Iterator[Site]:
-    """Open a store and yield its site, with the types of pages that it has."""
+    """Open a store and yield its site, with the types of pages that it has.
+
+    Args:
+        store: the store.
+        types: the types of pages that a site can have.
+        samples: which samples have pages.
+        name: the title of the site.
+        server: what only pages of a server have; None for a site of files.
+        choose: returns those of the types that it has, if who asks knows without looking.
+    """
     with store.reading() as connection:
         bare = Site(store=store, connection=connection, samples=samples, name=name)
         runs = bare.rows(_RUNS)
         # Not the date of today: the same store gives the same bytes.
         newest = max((row["run_date"] for row in runs if row["run_date"] is not None), default=None)
         bare = replace(bare, newest=newest, run_names=run_names(runs))
-        shown = [each for each in types if each.is_shown(bare)]
-        yield replace(bare, types=shown)  # with the answers to what was asked so far
+        yield replace(bare, types=choose(bare, types))  # with the answers to what was asked so far

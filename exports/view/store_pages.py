@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from exports.site.addresses import OVERVIEW
 from exports.site.registry import PAGE_TYPES
 from exports.site.rendering import assets
-from exports.site.site import opened_site
+from exports.site.site import opened_site, shown_types
 from warehouse.app.opening import open_store
 from warehouse.core.errors import StoreBusy
 from warehouse.engine.connection import memory_limit
@@ -70,7 +70,9 @@ class StorePages:
         self._read_at = float("-inf")
         self._as_of = ""
         self._state: object = None
+        self._shown: Sequence[PageType] = ()
         self._addresses: dict[str, tuple[PageType, tuple[str | None, ...]]] = {}
+        self._searched: set[str] = set()  # the types of pages whose addresses are known
         self._cache: dict[str, bytes] = {}
         self._shared = {file.path: file.data for file in assets()}
 
@@ -166,33 +168,40 @@ class StorePages:
     def _open(self) -> Site:
         self._warnings.clear()
         with memory_limit(_MEMORY_MB):
-            opened = opened_site(self._store, PAGE_TYPES, samples="all", name=self._name)
+            opened = opened_site(
+                self._store, PAGE_TYPES, samples="all", name=self._name, choose=self._types
+            )
             site = self._opened.enter_context(opened)
         site = replace(site, server=self._server(site, self._warnings))
         self._read_at = time.monotonic()
         self._as_of = f"{datetime.now().astimezone():%H:%M:%S}"
+        return site
+
+    def _types(self, site: Site, types: Sequence[PageType]) -> Sequence[PageType]:
+        """Return the types of pages of the site: without looking, if the store is as it was."""
         state = (read_state(site.connection), tuple(self._warnings))
         if state != self._state:
             self._state = state
             self._cache = {}
-        return site
+            self._shown = shown_types(site, types)
+        return self._shown
 
     def _close(self) -> None:
         self._opened.close()
         self._site = None
-        self._addresses = {}  # what they are made from may be temporary tables of the connection
+        # What they are made from may be temporary tables of the connection.
+        self._addresses, self._searched = {}, set()
 
     def _stamped(self, data: bytes) -> bytes:
         return data.replace(AS_OF, self._as_of.encode(), 1)
 
     def _make(self, site: Site, path: str) -> None:
         """Make a page or file, if there is one, and keep it with those made on the way."""
-        if not self._addresses:
-            self._addresses = {
-                each: (page_type, about)
-                for page_type in site.types
-                for each, about in page_type.addresses(site).items()
-            }
+        types = iter([each for each in site.types if each.name not in self._searched])
+        while path not in self._addresses and (page_type := next(types, None)) is not None:
+            found = page_type.addresses(site).items()
+            self._addresses |= {each: (page_type, about) for each, about in found}
+            self._searched.add(page_type.name)
         page_path = _page_with(path, self._addresses)
         if page_path is None:
             return

@@ -39,6 +39,19 @@ def test_pages_equal_those_of_the_site(shared_examples, tmp_path):
     pages.close()
 
 
+def test_a_page_is_the_same_whatever_was_asked_for_before(shared_examples):
+    pages = served(shared_examples)
+    with pages.reading() as site:
+        addresses = [[*page_type.addresses(site)] for page_type in site.types]
+    names = [name for of_type in addresses for name in {*of_type[:1], *of_type[-1:]}]
+    together = {name: _OWN.sub(b"", pages.file(name)) for name in names}
+    for name in names:
+        pages.close()
+        pages._cache.clear()
+        assert _OWN.sub(b"", pages.file(name)) == together[name], name
+    pages.close()
+
+
 def test_parts_of_the_server_are_listed():
     from support import ROOT
 
