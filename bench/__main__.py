@@ -47,6 +47,7 @@ _MODULES: tuple[str, ...] = (
     "scores.agreement",
     "scores.abilities",
     "commands.site",
+    "commands.view",
     "stores.planner",
 )
 BENCHMARKS = {module.rpartition(".")[2]: f"bench.{module}" for module in _MODULES}

@@ -1,0 +1,163 @@
+"""`evalstore view`: its pages over stores of several sizes, idle, and next to an import."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from bench.data.long_history import make_history
+from bench.data.openclaw_rows import write_rows
+from bench.processes import ROOT
+from bench.ratios import Ratio
+from exports.site.addresses import AUDIT, COMPARISONS, MODELS, OVERVIEW, RUNS, run_page, suite_page
+from warehouse.app.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SIZES, _QUICK_SIZES = (10_000, 1_000_000), (10_000,)
+_IMPORTED, _QUICK_IMPORTED = 100_000, 5_000  # results
+_PER_SECOND = 50  # requests
+_FIRST_SECONDS, _PAGE_SECONDS = 1.0, 0.3
+_IDLE_SECONDS = 10
+_TOKEN = "a-token-of-this-benchmark"  # noqa: S105 - of a server that runs for seconds
+_FRESH_SECONDS = 2.2  # after which a page is made from a warehouse that is opened again
+_NEWEST = "SELECT suite, run_id FROM runs ORDER BY run_id DESC LIMIT 1"
+
+
+def measure(*, quick: bool) -> list[Ratio]:
+    """Time pages, the idle server, and an import next to requests."""
+    ratios = []
+    with TemporaryDirectory(prefix="evalstore-bench-") as name:
+        for n_results in _QUICK_SIZES if quick else _SIZES:
+            store = Store(Path(name) / str(n_results))
+            make_history(store.path, n_results)
+            store.sync()
+            ratios += _pages(store, n_results)
+        ratios.append(_import(Path(name), _QUICK_IMPORTED if quick else _IMPORTED))
+    return ratios
+
+
+def _pages(store: Store, n_results: int) -> list[Ratio]:
+    [(suite, run_id)] = store.sql(_NEWEST).fetchall()
+    others = [MODELS, RUNS, COMPARISONS, AUDIT, suite_page(suite), run_page(suite, run_id)]
+    with _served(store.path) as (process, port):
+        first = _get(port, OVERVIEW)
+        seconds = {path: _get(port, path) for path in others}
+        again = max(_get(port, path) for path in (OVERVIEW, *others))
+        slowest = max(seconds, key=lambda path: seconds[path])
+        time.sleep(_FRESH_SECONDS)
+        before = _processor_seconds(process.pid)
+        time.sleep(_IDLE_SECONDS)
+        idle = _processor_seconds(process.pid) - before
+        process.send_signal(signal.SIGINT)
+        began = time.perf_counter()
+        process.wait()
+        ended = time.perf_counter() - began
+    work = f"`evalstore view` of {n_results:,} results"
+    return [
+        Ratio(f"{work}, first page", "one second", first, f"{first:.2f} s", at_most=1),
+        Ratio(
+            f"{work}, slowest other page, made",
+            "300 ms",
+            seconds[slowest] / _PAGE_SECONDS,
+            f"{seconds[slowest]:.2f} s, {slowest}",
+            at_most=1,
+        ),
+        Ratio(
+            f"{work}, slowest page, kept",
+            "300 ms",
+            again / _PAGE_SECONDS,
+            f"{again * 1000:.0f} ms",
+            at_most=1,
+        ),
+        Ratio(
+            f"{work}, idle",
+            "a hundredth of a processor",
+            idle / _IDLE_SECONDS * 100,
+            f"{idle:.2f} s in {_IDLE_SECONDS} s",
+            at_most=1,
+        ),
+        Ratio(f"{work}, Ctrl-C", "two seconds", ended / 2, f"{ended:.2f} s", at_most=1),
+    ]
+
+
+def _import(folder: Path, n_results: int) -> Ratio:
+    """Import into a store that nobody looks at, and into one that 50 requests a second look at."""
+    rows = folder / "results.jsonl"
+    write_rows(rows, n_results, broken=0)
+    alone, watched = (Store(folder / name) for name in ("alone", "watched"))
+    for store in (alone, watched):
+        make_history(store.path, 10_000)
+        store.sync()
+    seconds = _imported_seconds(alone.path, rows)
+    with _served(watched.path) as (_, port):
+        stop = threading.Event()
+        asking = threading.Thread(target=_ask, args=(port, stop))
+        asking.start()
+        busy = _imported_seconds(watched.path, rows)
+        stop.set()
+        asking.join()
+    return Ratio(
+        f"import of {n_results:,} results next to {_PER_SECOND} requests a second",
+        "the same import alone (relative time)",
+        busy / seconds,
+        f"{busy:.1f} s / {seconds:.1f} s",
+        at_most=1.2,
+    )
+
+
+def _imported_seconds(store: Path, rows: Path) -> float:
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "evalstore", "--store", str(store), "import", str(rows)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return time.perf_counter() - began
+
+
+def _ask(port: int, stop: threading.Event) -> None:
+    """Ask for pages, so many a second, whatever becomes of them."""
+    paths = [OVERVIEW, RUNS, MODELS, COMPARISONS]
+    asked = []
+    at = 0
+    while not stop.wait(1 / _PER_SECOND):
+        asked.append(threading.Thread(target=_get, args=(port, paths[at % len(paths)])))
+        asked[-1].start()
+        at += 1
+    for each in asked:
+        each.join()
+
+
+def _get(port: int, path: str) -> float:
+    """Return the seconds until an answer is there, whichever it is."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=120)
+    began = time.perf_counter()
+    connection.request("GET", f"/{path}", headers={"Cookie": f"evalstore-{port}={_TOKEN}"})
+    connection.getresponse().read()
+    connection.close()
+    return time.perf_counter() - began
+
+
+@contextmanager
+def _served(store: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    command = [sys.executable, "-m", "evalstore", "--store", str(store), "view", "--token", _TOKEN]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    with process:
+        try:
+            address = process.stdout.readline() if process.stdout is not None else ""
+            yield process, int(address.split(":")[2].split("/")[0])
+        finally:
+            process.send_signal(signal.SIGINT)
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
