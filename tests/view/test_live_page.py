@@ -1,5 +1,6 @@
 """Runs in progress in a real browser: hostile texts, phones, the end of a run, axe-core."""
 
+import signal
 import threading
 import time
 
@@ -46,7 +47,7 @@ def address(store):
     serving = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     serving.start()
     yield f"http://127.0.0.1:{port}/"
-    server.should_exit = True
+    server.handle_exit(signal.SIGINT, None)
     serving.join()
     pages.close()
     listening.close()
