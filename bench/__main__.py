@@ -62,6 +62,8 @@ LONG = {"openclaw_import", "inspect_samples", "lm_eval_samples"} | {
         "planner",
         "trace_sizes",
     ),
+    *("validators", "runner_throughput", "compaction", "small_files", "planner", "trace_sizes"),
+    "view",
 }
 _MARK = "ratios: "
 _ROUNDS = 3

@@ -130,6 +130,17 @@ def test_a_torn_line_is_waited_for_and_a_damaged_one_is_counted(store, watch):
         assert (run["done"], fact(run, "damaged lines")) == (2, "2")
 
 
+def test_a_journal_that_was_cut_is_read_again(store, watch):
+    with Journal(store.path, RUN) as journal:
+        journal.append([header(9), result(1)])
+        size = journal.path.stat().st_size
+        journal.append([result(2)])
+        assert only_run(watch)["done"] == 2
+        os.truncate(journal.path, size)
+        watch.poll()
+        assert only_run(watch)["done"] == 1
+
+
 def test_shards_are_one_run(store, watch):
     with Journal(store.path, RUN) as first:
         first.append([header(6), result(0), result(1)])
@@ -254,6 +265,18 @@ def test_an_import_in_progress_is_told(store, watch):
         assert text.startswith("An import has been writing since ")
         assert writer.name not in text
     assert watch.poll()["writing"] == []
+
+
+@pytest.mark.parametrize(("suite", "command"), [("mine", "run"), ("ratings", "judge")])
+def test_a_run_that_ended_early_says_how_to_go_on(store, watch, suite, command):
+    with Journal(store.path, Generation(suite, "my run")) as journal:
+        journal.append([header(3), result(1)])
+        watch.poll()
+    store.recover_journals()
+    run = only_run(watch)
+    resume = f"`evalstore {command} --resume 'my run'` makes the rest."
+    assert (run["state"], run["says"]) == ("partial", f"The store has its 1 result. {resume}")
+    assert run["page"].startswith("runs/")
 
 
 def test_only_so_many_ended_runs_are_kept(store, watch, monkeypatch):

@@ -206,7 +206,9 @@
   const show = (state) => {
     say(problem, state.problem);
     writing.hidden = !state.writing.length;
-    writing.replaceChildren(...state.writing.map((text) => element("li", "", text)));
+    const items = state.writing.map((text) => ({ item: element("li"), text }));
+    for (const { item, text } of items) sayCode(item, text);
+    writing.replaceChildren(...items.map(({ item }) => item));
     const keys = state.runs.map((run) => JSON.stringify([run.suite, run.run_id]));
     for (const [key, view] of views) {
       if (keys.includes(key)) continue;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from ulid import ULID
@@ -177,16 +178,16 @@ def _warning(row: Row) -> str:
 def _end(run: LiveRun, row: Row) -> str:
     """Return how a run ended; empty while it goes on."""
     n_done, n_planned = row.get("n_done", 0), row["n_planned"]
-    resume = f"`evalstore run --resume {run.generation.run_id}` makes the rest."
-    is_resumable = n_planned is not None and run.generation.suite != RATINGS_SUITE
+    command = "judge" if run.generation.suite == RATINGS_SUITE else "run"
+    resume = f"`evalstore {command} --resume {quote(run.generation.run_id)}` makes the rest."
     kept = {
         "interrupted": f"Its process died; the next command keeps its {counted(n_done, 'result')}.",
         "ended": f"The next command adds its {counted(n_done, 'result')} to the store.",
         "complete": "All calls are made." if n_planned is not None else "It is in the store.",
-        "partial": f"Its {counted(n_done, 'result')} are in the store.",
+        "partial": f"The store has its {counted(n_done, 'result')}.",
     }.get(row["state"], "")
     is_partial = row["state"] in {"interrupted", "partial"}
-    return f"{kept} {resume}" if is_partial and is_resumable else kept
+    return f"{kept} {resume}" if is_partial and n_planned is not None else kept
 
 
 def _clock(moment: datetime) -> str:
