@@ -53,17 +53,8 @@ _MODULES: tuple[str, ...] = (
 BENCHMARKS = {module.rpartition(".")[2]: f"bench.{module}" for module in _MODULES}
 # They take minutes, and run with `--full` only.
 LONG = {"openclaw_import", "inspect_samples", "lm_eval_samples"} | {
-    *(
-        "abilities",
-        "validators",
-        "runner_throughput",
-        "compaction",
-        "small_files",
-        "planner",
-        "trace_sizes",
-    ),
-    *("validators", "runner_throughput", "compaction", "small_files", "planner", "trace_sizes"),
-    "view",
+    *("abilities", "validators", "runner_throughput", "compaction", "small_files", "planner"),
+    *("trace_sizes", "view"),
 }
 _MARK = "ratios: "
 _ROUNDS = 3
