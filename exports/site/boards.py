@@ -21,6 +21,15 @@ _MODEL = ("provider", "model", "settings")
 _NAMED = 4
 _GROUPS = "FROM leaderboard_groups"
 _LEADERBOARD = "FROM leaderboard"
+_SUITE_ORDER = """
+SELECT suite
+FROM runs
+GROUP BY suite
+ORDER BY
+    bool_or(coalesce(origin IN ('runner', 'recorded') AND NOT is_replay, false)) DESC,
+    max(run_date) DESC NULLS LAST,
+    suite
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +89,15 @@ class Board:
 def boards(site: Site) -> list[Board]:
     """Return all leaderboards of a site, in the order of the view."""
     return site.once(_boards)
+
+
+def suite_places(site: Site) -> dict[str, int]:
+    """Return the place of each suite in lists: first those the reader ran, then the newest."""
+    return site.once(_suite_places)
+
+
+def _suite_places(site: Site) -> dict[str, int]:
+    return {row["suite"]: place for place, row in enumerate(site.rows(_SUITE_ORDER))}
 
 
 def _boards(site: Site) -> list[Board]:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from exports.site.page import Contents
+from warehouse.core.errors import BadInput
+from warehouse.engine.query import query_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from starlette.routing import BaseRoute
 
     from exports.site.site import Site
     from exports.view.store_pages import StorePages
-
-_IDLE_SECONDS = 2.1
-_Made = TypeVar("_Made")
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -51,8 +50,27 @@ def contents(path: str, template: str, title: str, **values: object) -> Contents
     return Contents(path=path, template=template, title=title, values=values, folder=TEMPLATES)
 
 
-async def in_thread(pages: StorePages, make: Callable[[], _Made]) -> _Made:
-    """Return what a function makes of the warehouse, which is closed if nobody asks soon again."""
-    made = await asyncio.to_thread(make)
-    asyncio.get_running_loop().call_later(_IDLE_SECONDS, pages.close_if_idle)
-    return made
+@contextmanager
+def limited(pages: StorePages, max_seconds: float = 5.0) -> Iterator[Site]:
+    """Yield the site for queries of what a reader asks for, within a time.
+
+    Raises:
+        BadInput: it takes longer; the message says how to narrow it.
+        EvalstoreError: the store cannot be read now.
+    """
+    import duckdb
+
+    try:
+        with pages.reading(max_seconds=max_seconds) as site, query_errors(is_users=False):
+            yield site
+    except BadInput as error:
+        if not isinstance(_first_cause(error), duckdb.InterruptException):
+            raise
+        raise BadInput(
+            f"this took longer than {max_seconds:.0f} seconds: choose a run, or filter by suite, "
+            "model or date, before texts, tools and scores are searched"
+        ) from error
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    return error if error.__cause__ is None else _first_cause(error.__cause__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exports.view import grid, samples
 from exports.view.live import feature as live
 from exports.view.posters import feature as posters
 
@@ -12,4 +13,4 @@ if TYPE_CHECKING:
 
     from exports.view.feature import Feature
 
-FEATURES: Sequence[Feature] = (live.FEATURE, posters.FEATURE)
+FEATURES: Sequence[Feature] = (live.FEATURE, samples.FEATURE, grid.FEATURE, posters.FEATURE)

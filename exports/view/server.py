@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,6 @@ from starlette.routing import Route
 
 from exports.site.addresses import OVERVIEW
 from exports.site.site import ServerParts
-from exports.view.feature import in_thread
 from exports.view.guard import Guard
 from exports.view.registry import FEATURES
 from warehouse.app.console.crash import report_text, summary, write_report
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
+    from starlette.types import Receive, Scope, Send
 
     from exports.site.site import Site
     from exports.view.guard import Access
@@ -39,6 +40,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
 }
 _MAX_REQUESTS = 200
+_IDLE_SECONDS = 2.1  # after which no request can share the open warehouse
 _GRACE_SECONDS = 0  # for answers in progress at Ctrl-C: streams would take all of it
 
 
@@ -63,7 +65,15 @@ def view_app(pages: StorePages, access: Access) -> Guard:
     own += [route for feature in FEATURES for route in feature.routes(pages)]
     site = Route("/{path:path}", _site_page(pages), methods=["GET"])
     handlers = {EvalstoreError: _store_error, Exception: _crash}
-    return Guard(Starlette(routes=[*own, site], exception_handlers=handlers), access)
+    app = Starlette(routes=[*own, site], exception_handlers=handlers)
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await app(scope, receive, send)
+        finally:
+            asyncio.get_running_loop().call_later(_IDLE_SECONDS, pages.close_if_idle)
+
+    return Guard(answer, access)
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -94,9 +104,9 @@ def serve(app: Guard, listening: socket.socket) -> None:
 
 
 def _site_page(pages: StorePages) -> Callable[[Request], object]:
-    async def answer(request: Request) -> Response:
+    def answer(request: Request) -> Response:
         path = request.path_params["path"] or OVERVIEW
-        data = await in_thread(pages, lambda: pages.file(path))
+        data = pages.file(path)
         if data is None:
             return PlainTextResponse("no such page; it may have been of a run that is gone\n", 404)
         return Response(data, media_type=_TYPES.get(Path(path).suffix, "application/octet-stream"))

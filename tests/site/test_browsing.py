@@ -123,3 +123,20 @@ def test_long_names_do_not_widen_a_phone(visit, tmp_path):
     for name in types_of_pages(tmp_path / "site"):
         window.open(name)
         assert window.overflow() == 0, name
+
+
+def test_a_list_is_searched_by_keyboard(visit, site):
+    page = visit(site).open("runs/index.html")
+    rows = """[...document.querySelector('table.sortable').tBodies[0].rows]
+        .filter(row => row.checkVisibility()).map(row => row.innerText.toLowerCase())"""
+    every = page.evaluate(rows)
+    page.get_by_role("searchbox").focus()
+    page.keyboard.type("Palindrome aurora")
+    expected = [text for text in every if "palindrome" in text and "aurora" in text]
+    assert 0 < len(expected) < len(every)
+    page.get_by_text(f"{len(expected)} of {len(every)}", exact=True).wait_for()
+    assert page.evaluate(rows) == expected
+    page.locator("table.sortable").get_by_role("button", name="tasks").click()
+    assert sorted(page.evaluate(rows)) == sorted(expected)
+    page.get_by_role("searchbox").fill("")
+    assert sorted(page.evaluate(rows)) == sorted(every)

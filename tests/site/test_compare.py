@@ -79,6 +79,18 @@ def test_pairs_that_show_nothing_are_folded_in_the_list(store):
     assert "a and b: the data do not show which is better" in folded
 
 
+def test_pairs_that_show_nothing_are_folded_on_their_page(store):
+    log(store, "own", {"a": [True] * 12, "b": [True] * 12, "c": [False] * 12})
+    page = pages_of(store)["compare/own_own.html"]
+    sections = re.findall(r"<section.*?</section>", page, re.DOTALL)
+    assert len(sections) == 3
+    for section in sections:
+        says_which = "do not show which is better" not in section
+        before, *folded = section.split('<details class="unclear">')
+        assert len(folded) == (not says_which)
+        assert ("<dt>difference</dt>" in before) == says_which
+
+
 def test_models_with_names_like_other_sides_are_compared(store):
     log(store, "own", {"run:x": [True] * 12, "tag:y=<b>": [False] * 12})
     page = pages_of(store)["compare/own_own.html"]

@@ -12,7 +12,7 @@ from warehouse.core.errors import BadInput
 from warehouse.engine.query import query_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 # A task's prompt, and what is sent with it, is the same in every result: it is listed once.
 _QUERY = """
@@ -129,12 +129,15 @@ class Search:
             parameters["parts"] = list(self.parts)
         return parameters
 
+    def condition(self, write: Callable[[str], str]) -> str:
+        """Return the condition that a text matches the pattern, which a function writes."""
+        if self._is_contained:
+            return f"contains(text, {write(self.pattern)})"
+        return f"regexp_matches(text, {write(self._expression)})"
+
     def query(self) -> str:
         """Return the query: a row for each text that matches, newest run first."""
-        matches = (
-            "contains(text, $pattern)" if self._is_contained else "regexp_matches(text, $pattern)"
-        )
-        conditions = [matches]
+        conditions = [self.condition(lambda _: "$pattern")]
         if self.parts:
             conditions.append("list_contains($parts, part)")
         chosen = [f"{column} = ${column}" for column in self.equal]
@@ -152,6 +155,30 @@ class Search:
         return is_text and not self.ignores_case
 
 
+def check_pattern(
+    connection: duckdb.DuckDBPyConnection, wanted: Search, *, advice: str = ""
+) -> None:
+    """Check the pattern of a search.
+
+    Args:
+        connection: any connection.
+        wanted: the search.
+        advice: what the error says at its end.
+
+    Raises:
+        BadInput: it is no regular expression.
+    """
+    try:
+        connection.execute(
+            "SELECT regexp_matches('', $excerpt)", {"excerpt": wanted.parameters()["excerpt"]}
+        )
+    except duckdb.InvalidInputException as error:
+        reason = str(error).removeprefix("Invalid Input Error: ").partition(": ")[0]
+        raise BadInput(
+            f"{wanted.pattern!r} is not a regular expression: {reason}{advice}"
+        ) from error
+
+
 def search(
     connection: duckdb.DuckDBPyConnection, wanted: Search, limit: int
 ) -> tuple[list[tuple[object, ...]], int]:
@@ -160,18 +187,9 @@ def search(
     Raises:
         BadInput: the pattern is no regular expression, or the condition no SQL.
     """
-    parameters = wanted.parameters()
-    try:
-        connection.execute(
-            "SELECT regexp_matches('', $excerpt)", {"excerpt": parameters["excerpt"]}
-        )
-    except duckdb.InvalidInputException as error:
-        reason = str(error).removeprefix("Invalid Input Error: ").partition(": ")[0]
-        raise BadInput(
-            f"{wanted.pattern!r} is not a regular expression: {reason}; --fixed takes it as a text"
-        ) from error
+    check_pattern(connection, wanted, advice="; --fixed takes it as a text")
     with query_errors(is_users=wanted.where is not None):
-        found = connection.execute(wanted.query(), parameters)
+        found = connection.execute(wanted.query(), wanted.parameters())
         rows = found.fetchmany(limit)
         n_rows = len(rows)
         while more := len(found.fetchmany(_BLOCK)):

@@ -1,5 +1,5 @@
 // Tables of the class `sortable`: a click on a header sorts by its column, another one turns it
-// round. Numbers are sorted by value; what is not known comes last both ways.
+// round. Numbers are sorted by value; what is not known comes last both ways. Lists can be searched.
 "use strict";
 
 (() => {
@@ -43,5 +43,24 @@
         sort(table, column, isDown);
       });
     });
+  }
+
+  /** Let a list be searched: rows stay that have all of the words. */
+  for (const box of document.querySelectorAll("p.search")) {
+    const input = box.querySelector("input");
+    const status = box.querySelector("[role=status]");
+    const rows = [...document.querySelector("main table.sortable").tBodies[0].rows];
+    const texts = rows.map((row) =>
+      [...row.cells].map((cell) => cell.textContent.toLowerCase()).join(" "),
+    );
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      rows.forEach((row, place) => {
+        row.hidden = !words.every((word) => texts[place].includes(word));
+      });
+      const n = rows.filter((row) => !row.hidden).length;
+      status.textContent = words.length ? `${n} of ${rows.length}` : "";
+    });
+    box.hidden = rows.length < 2;
   }
 })();

@@ -8,7 +8,7 @@ from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import COMPARISONS, compare_page, slug
-from exports.site.boards import Board, boards
+from exports.site.boards import Board, boards, suite_places
 from exports.site.figures import Mark, counted, marks
 from exports.site.page import Contents
 from exports.site.site import PageType
@@ -137,7 +137,8 @@ def _boards(site: Site) -> list[Board]:
     for _, of_suite in groupby(_mains(site), key=lambda board: board.suite):
         by_size = sorted(of_suite, key=lambda board: -len(_models(board)))
         chosen += by_size[:_TASK_SETS]
-    return chosen
+    places = suite_places(site)
+    return sorted(chosen, key=lambda board: places[board.suite])
 
 
 def _n_unchosen(site: Site) -> int:

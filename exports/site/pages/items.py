@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from exports.site.addresses import chart_files, items_page
+from exports.site.addresses import items_page
 from exports.site.item_lists import item_lists
 from exports.site.page import Contents
 from exports.site.pictures import ShownChart, drawings, shown_chart
@@ -86,7 +86,8 @@ def _render(site: Site, contents: Contents) -> Iterator[Page]:
     drawn = drawings(CHART, cast("Sequence[Panel]", values.pop("panels")))
     chart: ShownChart | None = None
     if drawn is not None:
-        paths = chart_files(cast("str", values["suite"]), CHART.name)
+        folder = contents.path.removesuffix(".html")
+        paths = f"{folder}/{CHART.name}.svg", f"{folder}/{CHART.name}-narrow.svg"
         chart, pictures = shown_chart(CHART, drawn, paths)
         yield from pictures
     yield site.page(replace(contents, values={**values, "chart": chart}))

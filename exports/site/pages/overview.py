@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import OVERVIEW
-from exports.site.boards import boards
+from exports.site.boards import boards, suite_places
 from exports.site.figures import cost, count, counted
 from exports.site.page import Contents
 from exports.site.series import Series, series
@@ -16,7 +16,7 @@ from exports.site.site import PageType, only
 from warehouse.app.commands.history_chart import drift_pieces, outage_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from exports.site.boards import Board
     from exports.site.page import Addresses
@@ -68,7 +68,7 @@ class Suite:
 def _load(site: Site, _: Addresses) -> Iterator[Contents]:
     site.keep("drift")
     known = boards(site)
-    suites = _suites([board for board in known if board.is_main])
+    suites = _suites([board for board in known if board.is_main], suite_places(site))
     supported, n_changes = _changes(site, known)
     drifts = site.rows(_DRIFT)
     outages = site.rows(_OUTAGES)
@@ -92,18 +92,13 @@ def _load(site: Site, _: Addresses) -> Iterator[Contents]:
     )
 
 
-def _suites(mains: list[Board]) -> list[Suite]:
-    """Return the suites, that with the latest run first."""
+def _suites(mains: list[Board], places: Mapping[str, int]) -> list[Suite]:
+    """Return the suites by their places."""
     of_suite = {
         suite: list(group) for suite, group in groupby(mains, key=lambda board: board.suite)
     }
-    latest = {
-        suite: max(p.row["run_date"] or date.min for b in group for p in b.places)
-        for suite, group in of_suite.items()
-    }
-    order = sorted(of_suite, key=lambda suite: (-latest[suite].toordinal(), suite))
     suites = []
-    for suite in order:
+    for suite in sorted(of_suite, key=places.__getitem__):
         ranked = sorted(of_suite[suite], key=lambda b: (-b.n_ranked, -len(b.places), b.task_set))
         shown = ranked[:_TASK_SETS]
         suites.append(Suite(name=suite, boards=shown, n_others=len(ranked) - len(shown)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from exports.view.feature import Feature, contents, in_thread
+from exports.view.feature import Feature, contents
 from exports.view.live.watch import Watch
 from warehouse.core.errors import EvalstoreError
 
@@ -94,9 +94,9 @@ class Feed:
 def _routes(pages: StorePages) -> Sequence[BaseRoute]:
     feed = Feed(pages)
 
-    async def page(_: Request) -> Response:
+    def page(_: Request) -> Response:
         made = contents(PAGE, "live.html", "Live")
-        return HTMLResponse(await in_thread(pages, lambda: pages.render(made)))
+        return HTMLResponse(pages.render(made))
 
     async def events(_: Request) -> Response:
         if feed.is_full:

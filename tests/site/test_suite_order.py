@@ -1,0 +1,50 @@
+"""Suites of the reader's own come first, then those with the newest run."""
+
+import re
+
+from support import add_rows
+
+from exports.site.pages import compare, overview, suite
+from exports.site.site import opened_site
+
+# By suite: origin and date of its runs, and whether the answers came from a file.
+SUITES = {
+    "imported-new": ("import", "2026-05-01", "litellm"),
+    "own-old": ("runner", "2026-01-01", "litellm"),
+    "rehearsed": ("runner", "2026-04-01", "replay"),
+    "own-new": ("recorded", "2026-02-01", "litellm"),
+    "imported-undated": ("import", None, "litellm"),
+}
+
+
+def test_own_suites_come_first_then_the_newest(store):
+    runs, results = [], []
+    for name, (origin, date, provider) in SUITES.items():
+        run = {"suite": name, "run_id": "r", "generation": "root", "run_date": date}
+        runs.append({**run, "content_id": name, "origin": origin})
+        results += [
+            {
+                **run,
+                "content_id": f"{model} {n}",
+                "seq": n,
+                "model": model,
+                "provider": provider,
+                "task_id": f"{n}",
+                "is_correct": model == "a",
+            }
+            for model in ("a", "b")
+            for n in range(8)
+        ]
+    add_rows(store.lake, runs=runs, results=results)
+    types = [overview.PAGE_TYPE, compare.PAGE_TYPE, suite.PAGE_TYPE]
+    with opened_site(store, types, samples="none") as site:
+        pages = {
+            page.path: page.data.decode()
+            for page_type in types[:2]
+            for page in site.pages(page_type)
+        }
+    own, imported = ["own-new", "own-old"], ["imported-new", "imported-undated"]
+    for path in ("index.html", "compare/index.html"):
+        headings = re.findall(r"<h2.*?</h2>", pages[path], re.DOTALL)
+        listed = [name for heading in headings for name in SUITES if f">{name}<" in heading]
+        assert [name for name in listed if name != "rehearsed"] == own + imported, path
