@@ -4,7 +4,7 @@ import pytest
 from rendering import HOSTILE
 from support import add_rows, new_store
 
-from exports.site.addresses import chart_files, items_page, suite_page
+from exports.site.addresses import items_page, suite_page
 from exports.site.pages import items, suite
 from exports.site.report import write_site
 from exports.site.site import opened_site
@@ -49,8 +49,8 @@ def test_the_page_has_the_suspect_items_and_a_picture(store, tmp_path):
     assert "wrong key suspected" in page
     assert r"\x1b[31mred" in page
     assert "<img src=x" not in page
-    for path in chart_files(ATTACK, "items"):
-        assert (folder / path).is_file()
+    pictures = folder / items_page(ATTACK).removesuffix(".html")
+    assert {path.name for path in pictures.iterdir()} == {"items.svg", "items-narrow.svg"}
     assert items_page(ATTACK).rpartition("/")[2] in (folder / suite_page(ATTACK)).read_text("utf-8")
 
 
