@@ -28,6 +28,9 @@ _PARAMETERS = (
                  help="Draw N answers.  [default: all]"),
     click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draw."),
     click.option("--stratified", is_flag=True, help="As many of each model and task set."),
+    click.option("--draw", type=click.Choice(["random", "unsure", "disagree"]), default="random",
+                 show_default=True, help="Draw more of what judges are unsure of, or models "
+                 "disagree on."),
     click.option("--criterion", default="overall", show_default=True, help="What to judge."),
     click.option("--scale", default="pass/fail", show_default=True,
                  help="pass/fail, numbers as 1..5, or labels as bad,fair,good."),

@@ -12,12 +12,12 @@ _LABELS = """
 SELECT
     suite,
     count(*) FILTER (rater_kind NOT IN ('human', 'gold')) AS n_judges,
-    count(*) FILTER (rater_kind = 'human') AS n_people,
+    count(*) FILTER (rater_kind = 'human' AND status <> 'not_applicable') AS n_people,
     count(*) FILTER (rater_kind = 'gold') AS n_gold
 FROM (
-    SELECT coalesce(result_suite, suite) AS suite, rater_kind FROM ratings
+    SELECT coalesce(result_suite, suite) AS suite, rater_kind, status FROM ratings
     UNION ALL
-    SELECT answers_suite, rater_kind FROM preferences
+    SELECT answers_suite, rater_kind, status FROM preferences
 )
 GROUP BY suite
 ORDER BY suite

@@ -6,6 +6,8 @@ import pytest
 from label_cases import result
 from support import add_rows
 
+from warehouse.app.labelling.draws import mixed_numbers
+from warehouse.app.labelling.labels import read_labels
 from warehouse.app.labelling.samples import SampleRequest, _draw, _strata, read_samples, take_sample
 from warehouse.core.errors import BadInput
 from warehouse.core.rating_scales import parse_scale
@@ -119,3 +121,114 @@ def test_keys_are_letters_digits_or_places():
     assert parse_scale("0..5").keys() == {str(n): str(n) for n in range(6)}
     assert parse_scale("1..10").keys() == {str(n % 10): str(n) for n in range(1, 11)}
     assert parse_scale("bad,good").keys() == {"1": "bad", "2": "good"}
+
+
+def judged(store, values):
+    """Store a judge's ratings of answers of the first run, by task."""
+    key = {"suite": "ratings", "run_id": "judge", "generation": "root"}
+    of_answer = {"rated_suite": "arena", "rated_run_id": "night-ant-9000"}
+    rows = [
+        {
+            **key,
+            **of_answer,
+            "content_id": f"judged {task}",
+            "seq": task,
+            "result_id": f"ant-9000/{task}",
+            "criterion": "overall",
+            "rater": "judge",
+            "rater_kind": "judge",
+            "status": "ok",
+            "value": value,
+            "scale_low": 0.0,
+            "scale_high": 1.0,
+        }
+        for task, value in values.items()
+    ]
+    add_rows(store.lake, runs=[{**key, "content_id": "judge"}], ratings=rows)
+
+
+def test_answers_that_a_judge_is_unsure_of_are_favoured(answers):
+    judged(answers, {1: 0.5, 2: 0.3, 3: 0.9, 4: 0.0})
+    sample = sample_of(answers, "arena", sample=4, draw="unsure")
+    probabilities = {each.result_id: each.probability for each in sample.answers.values()}
+    assert {key: p for key, p in probabilities.items() if p == 1.0} == {
+        "ant-9000/1": 1.0,
+        "ant-9000/2": 1.0,
+    }
+    assert sorted(probabilities.values()) == [0.2, 0.2, 1.0, 1.0]
+    rows = answers.sql(
+        "SELECT result_id, sampling_probability FROM ratings WHERE run_id = $run_id",
+        {"run_id": sample.run_id},
+    ).fetchall()
+    assert dict(rows) == dict.fromkeys(probabilities, 0.2) | probabilities | {
+        f"{model}/{task}": 0.2
+        for model in ("ant-9000", "bee-large")
+        for task in range(1, 7)
+        if f"{model}/{task}" not in probabilities
+    }
+    assert sample_of(answers, "arena", sample=4, draw="unsure") == sample
+    assert answers.sql("SELECT count(*) FROM rating_means WHERE run_id <> 'judge'").fetchall() == [
+        (0,)
+    ]
+
+
+def test_tasks_that_models_disagree_on_are_favoured(answers):
+    with answers.record(suite="own", run_id="a", model="ant") as run:
+        for task in range(40):
+            run.log(task_id=f"t{task}", output="x", passed=task % 20 > 0)
+    with answers.record(suite="own", run_id="b", model="bee") as run:
+        for task in range(40):
+            run.log(task_id=f"t{task}", output="x", passed=True)
+    sample = sample_of(answers, "own", sample=8, draw="disagree")
+    names = dict(answers.sql("SELECT result_id, task_id FROM results").fetchall())
+    by_task = Counter((names[each.result_id], each.probability) for each in sample.answers.values())
+    assert {key: n for key, n in by_task.items() if key[1] == 1.0} == {
+        ("t0", 1.0): 2,
+        ("t20", 1.0): 2,
+    }
+    assert {p for _, p in by_task} == {1.0, 4 / 76}
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"draw": "unsure"}, "no judge is unsure of an answer of these runs: draw at random"),
+        ({"draw": "disagree"}, "there is no task that some answers of these runs pass"),
+        ({"draw": "disagree", "stratified": True}, "draw either by strata, or with"),
+        ({"draw": "best"}, "write one of random, unsure, disagree"),
+    ],
+)
+def test_draws_that_cannot_favour_say_why(answers, asked, message):
+    with pytest.raises(BadInput, match=message):
+        sample_of(answers, "arena", **asked)
+
+
+@pytest.mark.parametrize("n_favoured", [1, 10, 39, 200, 400])
+@pytest.mark.parametrize("n_others", [0, 1, 50, 400])
+def test_no_answer_has_a_smaller_probability_than_five_percent(n_favoured, n_others):
+    sizes = [n_favoured, n_others]
+    n_drawn_at = []
+    for n_wanted in range(1, sum(sizes) + 1):
+        try:
+            numbers = mixed_numbers("unsure", sizes, n_wanted)
+        except BadInput:
+            assert not n_drawn_at  # only too small samples are refused
+            continue
+        n_drawn_at.append(n_wanted)
+        assert sum(numbers) == n_wanted
+        for n_drawn, size in zip(numbers, sizes, strict=True):
+            assert 0.05 * size <= n_drawn <= size
+    assert n_drawn_at[0] == -(-n_favoured // 20) + -(-n_others // 20)
+
+
+def test_a_withdrawn_label_hides_the_one_before(answers):
+    sample = sample_of(answers, "arena")
+    labels = read_labels(answers, sample, "Anna")
+    answer_id = next(iter(sample.answers))
+    labels.save(answers, answer_id, "pass")
+    scores = "SELECT count(*) FROM result_scores WHERE scorer = 'people'"
+    assert answers.sql(scores).fetchall() == [(1,)]
+    labels.save(answers, answer_id, "")
+    assert answers.sql(scores).fetchall() == [(0,)]
+    assert answers.sql("SELECT value FROM ratings WHERE is_current").fetchall() == [(None,)]
+    assert read_labels(answers, sample, "Anna").newest == {}

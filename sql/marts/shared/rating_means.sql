@@ -30,7 +30,8 @@ WITH tasks AS (
         min(scale_low) AS scale_low,
         max(scale_high) AS scale_high
     FROM ratings
-    WHERE is_current
+    -- Others than raters say only with which probability an answer was drawn.
+    WHERE is_current AND NOT (rater IS NULL AND rater_kind = 'human' AND status = 'not_applicable')
     GROUP BY suite, run_id, task_set, task_id, rater, rater_kind, rater_config, criterion, model
 ),
 

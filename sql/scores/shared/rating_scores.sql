@@ -19,7 +19,9 @@ WITH newest AS (
             {rated_at: coalesce(rated_at, TIMESTAMP '0001-01-01'), batch: batch, id: content_id}
         ) AS rating
     FROM lake.ratings
-    WHERE result_id IS NOT NULL AND value IS NOT NULL
+    WHERE result_id IS NOT NULL
+        -- A person's rating that was withdrawn hides the one before.
+        AND (value IS NOT NULL OR rater_kind = 'human' AND status = 'not_applicable')
     GROUP BY
         result_suite, result_run_id, result_id, criterion, turn, rater, slot, rater_kind, rater_config,
         CASE WHEN rater IS NULL AND slot IS NULL THEN content_id END
@@ -36,4 +38,5 @@ SELECT
     min(rating.file_sha256) AS file_sha256,
     min(rating.batch) AS batch
 FROM newest
+WHERE rating.value IS NOT NULL
 GROUP BY result_suite, result_run_id, result_id, scorer, criterion

@@ -14,8 +14,8 @@ from warehouse.lake.batch import Generation
 from warehouse.lake.locks import shared_lake_lock
 
 if TYPE_CHECKING:
-    from warehouse.app.labelling.samples import LabelSample
-    from warehouse.core.types import RatingRow
+    from warehouse.app.labelling.samples import LabelSample, Source
+    from warehouse.core.types import JsonText, RatingRow
     from warehouse.engine.base_store import BaseStore
 
 # The newest last.
@@ -28,11 +28,15 @@ ORDER BY rated_at, batch, content_id
 
 
 class GivenLabel(NamedTuple):
-    """A label, a remark on it, and when it was given, UTC."""
+    """A label, a remark on it, when it was given, UTC, and what else was said, as JSON.
+
+    The label is empty if it was withdrawn, or if there is only a remark.
+    """
 
     label: str
     note: str | None
     rated_at: datetime
+    extra: JsonText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +60,13 @@ class RaterLabels:
 
         Args:
             answer_id: id of the answer in the sample.
-            given: the label, one of the sample's scale.
+            given: the label, one of the sample's scale, or empty.
             origin: what makes it another label than an equal one: its time, or its file.
         """
         run_id, answer = self.sample.run_id, self.sample.answers[answer_id]
+        columns: RatingRow = {"status": "not_applicable"}
+        if given.label:
+            columns = {"status": "ok", **self.sample.scale.columns(given.label)}
         said = (self.rater, given.label, given.note)
         return {
             "suite": RATINGS_SUITE,
@@ -72,11 +79,11 @@ class RaterLabels:
             "criterion": self.sample.request["criterion"],
             "rater": self.rater,
             "rater_kind": "human",
-            "status": "ok",
-            **self.sample.scale.columns(given.label),
+            **columns,
             "sampling_probability": answer.probability,
             "reason": given.note,
             "rated_at": given.rated_at,
+            "extra": given.extra,
         }
 
     def save(self, store: BaseStore, answer_id: str, label: str) -> None:
@@ -93,7 +100,7 @@ class RaterLabels:
         self.newest[answer_id] = given
 
 
-def read_labels(store: BaseStore, sample: LabelSample, rater: str) -> RaterLabels:
+def read_labels(source: Source, sample: LabelSample, rater: str) -> RaterLabels:
     """Return the labels that a store has of a rater for a sample.
 
     Raises:
@@ -101,9 +108,13 @@ def read_labels(store: BaseStore, sample: LabelSample, rater: str) -> RaterLabel
     """
     found = RaterLabels(sample, checked_name("rater", rater), {}, set())
     ids = {answer[:3]: answer_id for answer_id, answer in sample.answers.items()}
-    rows = store.sql(_LABELS, {"run_id": sample.run_id, "rater": found.rater}).fetchall()
+    rows = source.sql(_LABELS, {"run_id": sample.run_id, "rater": found.rater}).fetchall()
     for *answer, value, label, note, rated_at, content_id in rows:
-        name = sample.scale.label_of(value, label)
-        found.newest[ids[answer[0], answer[1], answer[2]]] = GivenLabel(name, note, rated_at)
+        answer_id = ids[answer[0], answer[1], answer[2]]
+        if value is None and label is None:
+            found.newest.pop(answer_id, None)
+        else:
+            name = sample.scale.label_of(value, label)
+            found.newest[answer_id] = GivenLabel(name, note, rated_at)
         found.stored.add(content_id)
     return found

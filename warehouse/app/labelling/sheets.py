@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from warehouse.app.labelling.labels import RaterLabels
-    from warehouse.app.labelling.samples import LabelSample
+    from warehouse.app.labelling.samples import LabelSample, Source
     from warehouse.core.types import Json
-    from warehouse.engine.base_store import BaseStore
 
 _TEMPLATES = Path(__file__).with_name("templates")
 # Also as East Asian spreadsheets write the signs.
@@ -67,7 +66,7 @@ class AnswerText(NamedTuple):
     reference: str | None
 
 
-def sample_texts(store: BaseStore, sample: LabelSample, *, has_reference: bool) -> list[AnswerText]:
+def sample_texts(source: Source, sample: LabelSample, *, has_reference: bool) -> list[AnswerText]:
     """Return the texts of a sample in its order; those that the store has no more are left out.
 
     Raises:
@@ -75,7 +74,7 @@ def sample_texts(store: BaseStore, sample: LabelSample, *, has_reference: bool) 
     """
     suites, run_ids, results, *_ = map(list, zip(*sample.answers.values(), strict=True))
     bound = {"suites": suites, "run_ids": run_ids, "results": results}
-    rows = store.sql(_TEXTS, {**bound, "has_reference": has_reference}).fetchall()
+    rows = source.sql(_TEXTS, {**bound, "has_reference": has_reference}).fetchall()
     found = {row[:3]: row[3:] for row in rows}
     if not found:
         raise BadInput("no answer of the sample is in the store any more; --seed draws others")
@@ -136,7 +135,7 @@ def _answers(texts: Sequence[AnswerText], own: RaterLabels | None) -> list[dict[
     answers: list[dict[str, str | None]] = []
     for text in texts:
         given = own.newest.get(text.id) if own is not None else None
-        label, note, rated_at = given or ("", "", None)
+        label, note, rated_at = given[:3] if given else ("", "", None)
         time = rated_at.isoformat(timespec="milliseconds") + "Z" if rated_at else ""
         answers.append({**text._asdict(), "label": label, "note": note or "", "rated_at": time})
     return answers
