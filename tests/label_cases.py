@@ -2,6 +2,8 @@
 
 from support import add_rows, new_store
 
+from warehouse.app.labelling.samples import SampleRequest, take_sample
+
 PROMPT, REFERENCE = "Is 7 prime?", "Yes, it is."
 MODELS = ("ant-9000", "bee-large")
 N_TASKS = 6
@@ -49,3 +51,12 @@ def labelled_store(path):
     add_rows(store.lake, runs=runs, results=rows, tasks=asked)
     store.sync()
     return store
+
+
+def request(*targets, **asked):
+    defaults = {"criterion": "overall", "scale": "pass/fail", "sample": None, "seed": 0}
+    return SampleRequest(targets=targets, **{**defaults, "stratified": False, **asked})
+
+
+def sample_of(store, *targets, **asked):
+    return take_sample(store, request(*targets, **asked))

@@ -3,23 +3,14 @@
 from collections import Counter
 
 import pytest
-from label_cases import result
+from label_cases import request, result, sample_of
 from support import add_rows
 
 from warehouse.app.labelling.draws import mixed_numbers
 from warehouse.app.labelling.labels import read_labels
-from warehouse.app.labelling.samples import SampleRequest, _draw, _strata, read_samples, take_sample
+from warehouse.app.labelling.samples import _draw, _strata, read_samples
 from warehouse.core.errors import BadInput
 from warehouse.core.rating_scales import parse_scale
-
-
-def request(*targets, **asked):
-    defaults = {"criterion": "overall", "scale": "pass/fail", "sample": None, "seed": 0}
-    return SampleRequest(targets=targets, **{**defaults, "stratified": False, **asked})
-
-
-def sample_of(store, *targets, **asked):
-    return take_sample(store, request(*targets, **asked))
 
 
 def test_every_answer_is_drawn_as_often_as_its_probability_says(answers):

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 # The newest last.
 _LABELS = f"""
-SELECT rated_suite, rated_run_id, result_id, value, label, reason, rated_at, content_id
+SELECT rater, rated_suite, rated_run_id, result_id, value, label, reason, rated_at, content_id
 FROM lake.ratings
-WHERE suite = '{RATINGS_SUITE}' AND run_id = $run_id AND rater = $rater
+WHERE suite = '{RATINGS_SUITE}' AND run_id = $run_id AND rater IS NOT NULL
+    AND ($rater IS NULL OR rater = $rater)
 ORDER BY rated_at, batch, content_id
 """  # noqa: S608 - a constant
 
@@ -67,7 +68,7 @@ class RaterLabels:
         columns: RatingRow = {"status": "not_applicable"}
         if given.label:
             columns = {"status": "ok", **self.sample.scale.columns(given.label)}
-        said = (self.rater, given.label, given.note)
+        said = (self.rater, *given[:2], *([given.extra] if given.extra is not None else []))
         return {
             "suite": RATINGS_SUITE,
             "run_id": run_id,
@@ -86,6 +87,13 @@ class RaterLabels:
             "extra": given.extra,
         }
 
+    def note(self, answer_id: str, given: GivenLabel) -> None:
+        """Note a newer label than that of before; an empty one withdraws it."""
+        if given.label:
+            self.newest[answer_id] = given
+        else:
+            self.newest.pop(answer_id, None)
+
     def save(self, store: BaseStore, answer_id: str, label: str) -> None:
         """Store a label that was given now; it is durable when this returns.
 
@@ -97,7 +105,7 @@ class RaterLabels:
         with shared_lake_lock(store.path), store.lake.write("label") as writer:
             writer.add(RATINGS, [{**row, "generation": "root"}])
             writer.commit(generations=[Generation(RATINGS_SUITE, self.sample.run_id)])
-        self.newest[answer_id] = given
+        self.note(answer_id, given)
 
 
 def read_labels(source: Source, sample: LabelSample, rater: str) -> RaterLabels:
@@ -106,15 +114,22 @@ def read_labels(source: Source, sample: LabelSample, rater: str) -> RaterLabels:
     Raises:
         BadInput: it is no name of a person.
     """
-    found = RaterLabels(sample, checked_name("rater", rater), {}, set())
+    rater = checked_name("rater", rater)
+    by_rater = read_all_labels(source, sample, rater)
+    return by_rater.get(rater, RaterLabels(sample, rater, {}, set()))
+
+
+def read_all_labels(
+    source: Source, sample: LabelSample, rater: str | None = None
+) -> dict[str, RaterLabels]:
+    """Return the labels that a store has for a sample by rater, or those of one of them."""
+    by_rater: dict[str, RaterLabels] = {}
     ids = {answer[:3]: answer_id for answer_id, answer in sample.answers.items()}
-    rows = source.sql(_LABELS, {"run_id": sample.run_id, "rater": found.rater}).fetchall()
-    for *answer, value, label, note, rated_at, content_id in rows:
-        answer_id = ids[answer[0], answer[1], answer[2]]
-        if value is None and label is None:
-            found.newest.pop(answer_id, None)
-        else:
-            name = sample.scale.label_of(value, label)
-            found.newest[answer_id] = GivenLabel(name, note, rated_at)
+    rows = source.sql(_LABELS, {"run_id": sample.run_id, "rater": rater}).fetchall()
+    for name, *answer, value, word, note, rated_at, content_id in rows:
+        is_withdrawn = value is None and word is None
+        label = "" if is_withdrawn else sample.scale.label_of(value, word)
+        found = by_rater.setdefault(name, RaterLabels(sample, name, {}, set()))
+        found.note(ids[answer[0], answer[1], answer[2]], GivenLabel(label, note, rated_at))
         found.stored.add(content_id)
-    return found
+    return by_rater
