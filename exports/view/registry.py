@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING
 from exports.view import grid, samples
 from exports.view.live import feature as live
 from exports.view.posters import feature as posters
+from exports.view.review import feature as review
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exports.view.feature import Feature
 
-FEATURES: Sequence[Feature] = (live.FEATURE, samples.FEATURE, grid.FEATURE, posters.FEATURE)
+FEATURES: Sequence[Feature] = (
+    live.FEATURE,
+    samples.FEATURE,
+    grid.FEATURE,
+    review.FEATURE,
+    posters.FEATURE,
+)

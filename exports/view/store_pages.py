@@ -66,6 +66,7 @@ class StorePages:
         self._server = server
         self._lock = Lock()
         self._opened = ExitStack()
+        self.at_end = ExitStack()  # what else is closed with the pages
         self._site: Site | None = None
         self._read_at = float("-inf")
         self._as_of = ""
@@ -130,9 +131,10 @@ class StorePages:
             yield self._store
 
     def close(self) -> None:
-        """Close the warehouse, if it is open."""
+        """Close the warehouse, if it is open, and what was opened for the time of the pages."""
         with self._lock:
             self._close()
+        self.at_end.close()
 
     def close_if_idle(self) -> None:
         """Close the warehouse if no later request can share its connection."""

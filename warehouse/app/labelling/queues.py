@@ -51,8 +51,8 @@ class Agreement(NamedTuple):
     interval: Interval | None = None
 
 
-def assigned(sample: LabelSample, rater: str) -> list[str]:
-    """Return the ids of the answers that a rater of a queue is asked about, in its order.
+def is_assigned(sample: LabelSample, answer_id: str, rater: str) -> bool:
+    """Return whether a rater of a queue is asked about an answer of it.
 
     Each answer is put to as many raters as the queue says, each next one to the next of them; all
     answers are put to anybody where it names no raters.
@@ -63,15 +63,20 @@ def assigned(sample: LabelSample, rater: str) -> list[str]:
     rater = checked_name("rater", rater)
     raters = sample.request.get("raters", ())
     if not raters:
-        return list(sample.answers)
+        return True
     if rater not in raters:
         raise BadInput(f"this queue is for {', '.join(raters)}: {rater!r} is none of them")
     place, n_each = raters.index(rater), sample.request.get("per_answer", len(raters))
-    return [
-        answer_id
-        for answer_id, answer in sample.answers.items()
-        if (place - (answer.place - 1) * n_each) % len(raters) < n_each
-    ]
+    return (place - (sample.answers[answer_id].place - 1) * n_each) % len(raters) < n_each
+
+
+def assigned(sample: LabelSample, rater: str) -> list[str]:
+    """Return the ids of the answers that a rater of a queue is asked about, in its order.
+
+    Raises:
+        BadInput: as `is_assigned`.
+    """
+    return [answer_id for answer_id in sample.answers if is_assigned(sample, answer_id, rater)]
 
 
 def rubric_version(request: SampleRequest) -> str:

@@ -1,0 +1,1 @@
+"""Asks people what they think of answers: queues, blind, and single answers."""
