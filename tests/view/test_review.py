@@ -91,8 +91,9 @@ def test_two_raters_keep_both_and_a_second_rating_is_a_version(client, queue, an
     first = asked(client, queue)[0]["id"]
     rate(client, queue, first)
     rate(client, queue, first, rater="Ben", label="fail")
-    rate(client, queue, first, label="fail", note="on second thoughts")
-    assert asked(client, queue)[0] == {"id": first, "label": "fail", "note": "on second thoughts"}
+    more = {"note": "on second thoughts", "reference": "Yes.", "is_wrong": True}
+    rate(client, queue, first, label="fail", **more)
+    assert asked(client, queue)[0] == {"id": first, "label": "fail", **more}
     rate(client, queue, first, rater="Ben", label="")
     assert asked(client, queue, "Ben")[0]["label"] == ""
     client.pages.close()

@@ -8,12 +8,13 @@
   const EMPTY = { prompt: "(no prompt is recorded)", answer: "(empty)", reference: "" };
   const { queue, suite, run, result } = at("work").dataset;
   const chosen = { suite, run_id: run, result_id: result };
-  /** @type {{id: string, label: string, note: string}[]} */
-  let answers = [{ id: "", label: "", note: "" }];
+  const UNRATED = { label: "", note: "", reference: "", is_wrong: false };
+  /** @type {({id: string} & typeof UNRATED)[]} */
+  let answers = [{ id: "", ...UNRATED }];
   /** @type {Record<string, string>} */
   let keys = {};
   let place = 0;
-  /** What was there before each rating, the last at the end. @type {{place: number, label: string, note: string}[]} */
+  /** What was there before each rating, the last at the end. @type {({place: number} & typeof UNRATED)[]} */
   const before = [];
   /** Texts that were asked for, by answer. @type {Map<string, Promise<any>>} */
   const texts = new Map();
@@ -49,11 +50,11 @@
 
   async function go(/** @type {number} */ to, isFocused = true) {
     place = to;
-    const { id, note } = answers[place];
+    const { id, note, reference, is_wrong: isWrong } = answers[place];
     at("place").textContent = queue === undefined ? "The answer" : `Answer ${place + 1} of ${answers.length}`;
     at("note").value = note;
-    at("is-wrong").checked = false;
-    at("corrected").value = "";
+    at("is-wrong").checked = isWrong;
+    at("corrected").value = reference;
     for (const part of PARTS) at(part).replaceChildren();
     update();
     if (isFocused) at("place").focus({ preventScroll: false });
@@ -87,10 +88,9 @@
     return order.find((n) => n !== place && !answers[n].label);
   }
 
-  function send(/** @type {string} */ label, /** @type {string} */ note) {
-    Object.assign(answers[place], { label, note });
-    const said = { rater: ratings.rater.get(), label, note, reference: at("corrected").value,
-      is_wrong: at("is-wrong").checked };
+  function send(/** @type {typeof UNRATED} */ rating) {
+    Object.assign(answers[place], rating);
+    const said = { ...rating, rater: ratings.rater.get() };
     if (queue === undefined) {
       const criterion = at("criterion").value;
       ratings.send("view/rate/rate", { ...said, ...chosen, criterion, scale: at("scale").value });
@@ -101,7 +101,8 @@
 
   function rate(/** @type {string} */ label) {
     before.push({ ...answers[place], place });
-    send(label, at("note").value);
+    send({ label, note: at("note").value, reference: at("corrected").value,
+      is_wrong: at("is-wrong").checked });
     const next = unrated();
     const rated = place + 1;
     if (queue !== undefined && next !== undefined) void go(next);
@@ -113,11 +114,11 @@
   function undo() {
     const last = before.pop();
     if (last === undefined) return;
-    void go(last.place);
-    send(last.label, last.note);
-    at("note").value = last.note;
-    update();
-    at("said").textContent = `Answer ${last.place + 1} is as before: ${last.label || "no label"}.`;
+    const { place: to, label, note, reference, is_wrong } = last;
+    place = to;
+    send({ label, note, reference, is_wrong });
+    void go(to);
+    at("said").textContent = `Answer ${to + 1} is as before: ${label || "no label"}.`;
   }
 
   function skip() {
@@ -153,7 +154,7 @@
       const key = keyOf.get(label);
       return element("button", { type: "button", "data-label": label, "aria-keyshortcuts": key,
         "aria-pressed": "false", onclick: () => rate(label) }, shown(label),
-      key && key !== label && element("kbd", {}, key));
+      key && key !== label && " ", key && key !== label && element("kbd", {}, key));
     }));
   }
 
@@ -163,7 +164,7 @@
       showLabels(labels, byKey);
       at("labels").setAttribute("aria-label", at("criterion").value);
       // What was said by another criterion or scale stays as it is.
-      answers = [{ id: "", label: "", note: at("note").value }];
+      answers = [{ id: "", ...UNRATED, note: at("note").value }];
       before.length = 0;
       tell("", false);
     } catch (error) {

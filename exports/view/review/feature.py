@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.responses import JSONResponse, Response
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from exports.view.store_pages import StorePages
-    from warehouse.app.labelling.labels import RaterLabels
+    from warehouse.app.labelling.labels import GivenLabel, RaterLabels
     from warehouse.app.labelling.samples import LabelSample
     from warehouse.core.types import Json
 
@@ -97,10 +98,7 @@ class _Review:
         own = self._session.labels(queue).get(rater)
         given = own.newest if own is not None else {}
         rows: list[Json] = [
-            {"id": each, "label": label.label, "note": label.note or ""}
-            if (label := given.get(each))
-            else {"id": each, "label": "", "note": ""}
-            for each in assigned(queue, rater)
+            {"id": each, **_own_rating(given.get(each))} for each in assigned(queue, rater)
         ]
         labels: list[Json] = list(queue.scale.values)
         return JSONResponse({"labels": labels, "keys": queue.scale.keys(), "answers": rows})
@@ -188,6 +186,17 @@ def _progress(queue: LabelSample, by_rater: dict[str, RaterLabels]) -> Iterator[
         n_asked = len(assigned(queue, rater)) if rater in raters or not raters else 0
         n_given = len(by_rater[rater].newest) if rater in by_rater else 0
         yield f"{rater} {n_given:,} of {n_asked:,}"
+
+
+def _own_rating(given: GivenLabel | None) -> dict[str, Json]:
+    label, note, _, extra = given or ("", None, None, None)
+    said = json.loads(extra or "{}")
+    return {
+        "label": label,
+        "note": note or "",
+        "reference": said.get("corrected_reference", ""),
+        "is_wrong": said.get("task_is_wrong", False),
+    }
 
 
 def _asked(request: Request, *names: str) -> tuple[str, ...]:

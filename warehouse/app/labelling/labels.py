@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 # The newest last.
 _LABELS = f"""
-SELECT rater, rated_suite, rated_run_id, result_id, value, label, reason, rated_at, content_id
+SELECT rater, rated_suite, rated_run_id, result_id, value, label, reason, rated_at, extra,
+    content_id
 FROM lake.ratings
 WHERE suite = '{RATINGS_SUITE}' AND run_id = $run_id AND rater IS NOT NULL
     AND ($rater IS NULL OR rater = $rater)
@@ -126,10 +127,11 @@ def read_all_labels(
     by_rater: dict[str, RaterLabels] = {}
     ids = {answer[:3]: answer_id for answer_id, answer in sample.answers.items()}
     rows = source.sql(_LABELS, {"run_id": sample.run_id, "rater": rater}).fetchall()
-    for name, *answer, value, word, note, rated_at, content_id in rows:
+    for name, *answer, value, word, note, rated_at, extra, content_id in rows:
         is_withdrawn = value is None and word is None
         label = "" if is_withdrawn else sample.scale.label_of(value, word)
         found = by_rater.setdefault(name, RaterLabels(sample, name, {}, set()))
-        found.note(ids[answer[0], answer[1], answer[2]], GivenLabel(label, note, rated_at))
+        given = GivenLabel(label, note, rated_at, extra)
+        found.note(ids[answer[0], answer[1], answer[2]], given)
         found.stored.add(content_id)
     return by_rater
