@@ -16,6 +16,8 @@ from label_cases import labelled_store, result
 from rendering import HOSTILE
 from support import ROOT, add_rows
 
+from exports.site.addresses import samples_page
+
 TOKEN = "a token of these tests"
 # The page's policy forbids what Playwright waits with.
 WAITING = "Object.keys(localStorage).filter((key) => key.startsWith('evalstore-outbox')).length"
@@ -235,3 +237,18 @@ def test_an_answer_with_hostile_texts_is_inert_and_can_be_rated(visit, serve, tm
     page.screenshot(path=tmp_path / "hostile.png", full_page=True)
     assert window.own_faults() == []
     assert page.evaluate("window.hit") is None
+
+
+@needs_browser
+@pytest.mark.slow
+def test_a_sample_links_to_the_page_that_rates_it(visit, serve, tmp_path):
+    server = serve(labelled_store(tmp_path / "store"))
+    window = Window(visit, server, tmp_path)
+    page = window.page
+    page.goto(f"{window.base}/{samples_page('arena', 'night-ant-9000')}")
+    page.get_by_role("link", name="t1").click()
+    page.get_by_role("link", name="Rate this answer").click()
+    page.locator("#rater").wait_for()
+    about = "suite=arena&run_id=night-ant-9000&result_id=ant-9000%2F1"
+    assert page.url == f"{window.base}/view/rate?{about}"
+    assert window.own_faults() == []

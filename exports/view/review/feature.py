@@ -273,4 +273,6 @@ def _whole(fields: dict[str, object], name: str, high: int) -> int:
     return value
 
 
-FEATURE = Feature(routes=_routes, title="Review", entry=_ENTRY)
+FEATURE = Feature(
+    routes=_routes, title="Review", entry=_ENTRY, scripts=("view/assets/rate-link.js",)
+)

@@ -200,6 +200,8 @@
     const parsed = record.answer !== null && record.answer !== answer(record);
     return [
       facts(record),
+      // What only a server adds.
+      .../** @type {any} */ (globalThis).evalstoreView?.links(record) ?? [],
       section("Prompt", text(prompt(record))),
       section("Reference", ...reference(record)),
       section("Answer", text(answer(record)) ?? element("p", { class: "pale" }, "No answer."),
