@@ -58,7 +58,7 @@ WHERE coalesce(calls.raw_output, calls.answer) IS NOT NULL
     AND NOT coalesce(list_contains($run_ids, calls.duplicate_of), false)
 ORDER BY calls.suite, calls.run_id, calls.seq, calls.result_id
 """
-_NONE = "SELECT NULL AS suite, NULL AS run_id, NULL AS result_id LIMIT 0"
+_NONE = "SELECT '' AS suite, '' AS run_id, '' AS result_id LIMIT 0"
 _SAMPLES = f"""
 SELECT run_id, content FROM lake.artifacts
 WHERE suite = '{RATINGS_SUITE}' AND kind = '{_KIND}' ORDER BY batch, run_id
