@@ -86,12 +86,6 @@ def rest_shares(responses: Responses) -> Floats:
     return rest
 
 
-def total_shares(responses: Responses) -> Floats:
-    """Return for each system the share of all items that it passed, or would have passed."""
-    effects, easiness = _additive_effects(responses, responses.passed / responses.attempts)
-    return effects + float(easiness.mean())
-
-
 def _additive_effects(responses: Responses, shares: Floats) -> tuple[Floats, Floats]:
     """Return how much each system passes beyond the others, and the share that pass each item."""
     n_systems, n_items = responses.shape
