@@ -29,7 +29,8 @@ def _draw(panel: Panel) -> DrawnPanel:
         size=45, color=ACCENT, filled=True, opacity=1
     )
     n_left_out = len(panel.rows) - len(rows)
-    note = f"{panel.title}: {n_left_out} items that all or none pass have no discrimination"
+    items = "1 item" if n_left_out == 1 else f"{n_left_out} items"
+    note = f"{panel.title}: no discrimination of {items} that all or none pass"
     n_negative = sum(row["discrimination"] < 0 for row in rows)
     words = (
         f"{panel.title}: {len(rows)} items, {n_negative} with a negative discrimination; "
