@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import duckdb
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -29,6 +28,7 @@ from warehouse.analysis.search import check_pattern
 from warehouse.app.output.terminal import screen
 from warehouse.app.output.writers import FORMATS, write_query
 from warehouse.core.errors import BadInput
+from warehouse.core.in_memory import open_in_memory
 from warehouse.core.text.figures import number
 from warehouse.engine.rows import of_query
 
@@ -123,7 +123,7 @@ def _parquet(pages: StorePages, given: QueryParams) -> Path:
 def _csv_of(path: Path) -> Iterator[bytes]:
     """Yield the rows of a file as CSV, without the store, and remove the file."""
     try:
-        with duckdb.connect(config={"threads": 1}) as connection:
+        with open_in_memory(threads=1) as connection:
             rows = of_query(connection, f"FROM {literal(str(path))}")
             yield from FORMATS["csv"](rows, screen(io.BytesIO(), lambda _: None))
     finally:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from support import needs_reference
 
-from bench.simulations.adaptive import RandomOrder
 from tests.items.matrices import answers, drawn
 from warehouse.analysis.items.adaptive import AdaptiveOrder, calibrate, replay
 from warehouse.analysis.items.bank import Bank, fit_bank
@@ -43,6 +42,13 @@ def test_it_stops_when_the_interval_is_narrow():
     predicted, n_asked = replay(everything, passed, np.ones(401), 8)
     assert n_asked == 401
     assert predicted.scores[0] == pytest.approx(passed.mean())
+
+
+class RandomOrder(AdaptiveOrder):
+    """The same estimator and rule, with items in the order of their numbers."""
+
+    def next_items(self, open_items, n_items):
+        return np.flatnonzero(open_items)[: len(super().next_items(open_items, n_items))]
 
 
 def test_it_asks_fewer_items_than_random_order():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from bench.simulations.items import WRONG, draw
 from warehouse.analysis.items.answers import SUSPECTED, FailedAnswers, rival_answers
 from warehouse.analysis.items.responses import Responses
 
@@ -67,6 +66,22 @@ def test_banks_of_few_items_have_an_answer(n_items):
     assert np.isfinite(rivals.probability).all()
 
 
+WRONG = 10  # items with a wrong key
+
+
+def drawn_with_wrong_keys(rng, n_systems, would_pass, attractive):
+    """Return a bank of 200 items with four answers each, the first of them with a wrong key."""
+    shape = n_systems, 200
+    logits = 1.5 * rng.normal(size=(n_systems, 1)) - rng.normal(size=200)
+    logits[:, :WRONG] += np.log(would_pass / (1 - would_pass)) - logits[:, :WRONG].mean(axis=0)
+    attraction = np.where(rng.random(200) < attractive, rng.uniform(0.4, 0.8, 200), 0)
+    wrong = np.where(rng.random(shape) < attraction, 1, rng.integers(1, 4, shape))
+    matrix = np.where(rng.random(shape) < 1 / (1 + np.exp(-logits)), 0, wrong)
+    key = np.zeros(200, dtype=int)
+    key[:WRONG] = rng.integers(1, 4, WRONG)
+    return given(matrix, key)
+
+
 @pytest.mark.parametrize(
     ("would_pass", "n_systems", "attractive", "least"),
     [(0.9, 30, 0.0, 0.8), (0.9, 30, 0.3, 0.8), (0.7, 100, 0.0, 0.9), (0.7, 100, 0.3, 0.9)],
@@ -75,9 +90,10 @@ def test_wrong_keys_are_found_and_sound_items_are_not_suspected(
     would_pass, n_systems, attractive, least
 ):
     rng = np.random.default_rng([n_systems, int(10 * attractive)])
+    bank = n_systems, would_pass, attractive
     found = np.array(
         [
-            rival_answers(*draw(rng, n_systems, would_pass, 4, attractive)).probability >= SUSPECTED
+            rival_answers(*drawn_with_wrong_keys(rng, *bank)).probability >= SUSPECTED
             for _ in range(12)
         ]
     )

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from support import add_rows, new_store
 
-from bench.simulations.set_agreement import intervals
+from warehouse.engine.statistics.macros import macros
 
 
 def agreement(path, suites, tasks=()):
@@ -98,6 +98,13 @@ def test_sets_of_the_same_tasks_are_marked(tmp_path):
         tmp_path, dict.fromkeys("ab", verdicts(1, np.linspace(-2, 2, 12))), tasks
     ).itertuples()
     assert (row.finding, row.shared_share) == ("same_tasks", pytest.approx(2 / 3))
+
+
+def intervals(coefficients, n, *, is_tau):
+    query = "SELECT rank_interval(r, $n, $is_tau) FROM (SELECT unnest($r::DOUBLE[]) AS r)"
+    values = {"r": coefficients, "n": n, "is_tau": is_tau}
+    rows = macros().cursor().execute(query, values).fetchall()
+    return [None if ends is None else tuple(ends) for (ends,) in rows]
 
 
 def test_intervals_end_at_1_for_a_perfect_correlation():

@@ -241,8 +241,8 @@ def test_what_people_say_is_no_run(store, watch):
 
 
 def test_a_recording_ends_when_it_says_so(store, watch, monkeypatch):
-    monkeypatch.setattr("exports.view.live.run._UNLOCKED_SECONDS", 0)
-    monkeypatch.setattr("exports.view.live.run._CHECK_SECONDS", 0)
+    monkeypatch.setattr("warehouse.analysis.live.run._UNLOCKED_SECONDS", 0)
+    monkeypatch.setattr("warehouse.analysis.live.run._CHECK_SECONDS", 0)
     with store.record(suite="own", model="m") as recording:
         recording.log(task_id="a", passed=True, output="x")
         recording.log(task_id="b", passed=False, output="y")

@@ -37,6 +37,9 @@ OPENERS = {
     "exports/posters/publication.py": "a folder, to lock it",
     "exports/site/folder.py": "a folder, to lock it",
     "runners/command.py": "a new model file",
+    "warehouse/core/formats/task_lists.py": "a new list of tasks",
+    "exports/view/command.py": "a browser",
+    "exports/view/server.py": "files that ship with evalstore",
 }
 READS = {"open", "read_text", "read_bytes", "read_parquet"}
 

@@ -105,7 +105,8 @@ class BatchWriter:
         self._blob_bytes: Counter[str] = Counter()
         lake.staging.mkdir(parents=True, exist_ok=True)
         self._lock = open_locked(lake.staging / f"{self.name}.lock")
-        self._lock.write(f"{command}\n".encode())  # for who watches
+        with suppress(OSError):  # a full disk is noticed when rows are written
+            self._lock.write(f"{command}\n".encode())  # for who watches
         self._folder.mkdir()
 
     def __enter__(self) -> Self:

@@ -6,8 +6,8 @@ from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from exports.view.live.run import LiveRun, WatchedJournal
 from exports.view.live.words import batch_words, run_words
+from warehouse.analysis.live.run import LiveRun, WatchedJournal
 from warehouse.lake.journal.journal import journal_paths
 from warehouse.lake.journal.tail import JournalTail
 from warehouse.lake.lake import Lake

@@ -15,7 +15,7 @@ from warehouse.core.rating_scales import RATINGS_SUITE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from exports.view.live.run import LiveRun
+    from warehouse.analysis.live.run import LiveRun
     from warehouse.core.types import JsonObject, Row
     from warehouse.lake.staging import StagedBatch
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ulid import ULID
 
-from exports.view.live.results import N_PACED, LiveResults
+from warehouse.analysis.live.results import N_PACED, LiveResults
 from warehouse.core.errors import EvalstoreError
 from warehouse.lake.journal.tail import is_being_written
 

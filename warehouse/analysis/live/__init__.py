@@ -1,0 +1,1 @@
+"""Runs in progress: what their journals show so far, in memory."""
