@@ -48,10 +48,10 @@ CODES = {
     "export eee --to": {1},
     "export atif": {2},
     "rank": {2},
+    # the samples have no such runs, or too few models
     "horizon": {2},
+    "subset ": {2},
 }
-CODES = {"gate ": {0, 1, 3}, "export eee --to": {1}, "export atif": {2}, "rank": {2}}
-CODES["subset "] = {2}  # the samples have too few models
 
 RULES = """
 candidate: example/aurora-2

@@ -238,9 +238,11 @@ def function_suite(function, more=""):
     ],
 )
 def test_a_function_of_the_user_decides(space, function, answer, verdict, reason):
-    (space / "own_functions_of_test.py").write_text(FUNCTIONS)
+    # A module is imported once in a process, and its file goes with the test.
+    module = f"own_functions_of_{space.name}"
+    (space / f"{module}.py").write_text(FUNCTIONS)
     write_answers({"t": answer})
-    name = f"own_functions_of_test:{function}"
+    name = f"{module}:{function}"
     run(space, function_suite(name, "options: {strict: true}"), code=int(verdict is None))
     query = "SELECT objective_pass, violation, scorer FROM results"
     assert rows(space, query) == [(verdict, reason, f"function {name}")]
