@@ -125,7 +125,9 @@ def test_resume_goes_on_with_the_same_order(space):
     assert resumed.code == 0, resumed.err
     again = asked(space, "b")
     assert len(again) == len(set(again))
-    assert again[:24] == whole[:24]
+    # Calls of a round start at once, in any order.
+    rounds = [(set(again[at : at + 8]), set(whole[at : at + 8])) for at in (0, 8, 16)]
+    assert all(ours == theirs for ours, theirs in rounds)
     assert len(set(again) ^ set(whole)) <= 16
     ended = command(space / "store", "run", "--resume", "b", "--answers", "answers.jsonl")
     assert "0 calls" in ended.err
