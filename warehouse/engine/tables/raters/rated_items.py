@@ -23,7 +23,8 @@ _SAID = """
 CREATE OR REPLACE TEMP TABLE said AS
     SELECT * EXCLUDE (is_current) FROM scores.rated_items WHERE {condition};
 CREATE OR REPLACE TEMP TABLE said_items AS
-    SELECT row_number() OVER () - 1 AS item_n, *
+    -- In an order: intervals are drawn by the numbers of items.
+    SELECT row_number() OVER (ORDER BY suite, kind, criterion, item) - 1 AS item_n, *
     FROM (SELECT suite, kind, criterion, item, min(unit) AS unit FROM said GROUP BY ALL);
 CREATE OR REPLACE TEMP TABLE said_by AS
     SELECT
