@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starlette.responses import Response
+
 from exports.site.page import Contents
 from warehouse.core.errors import BadInput
 from warehouse.engine.query import query_errors
@@ -45,9 +47,12 @@ class Feature:
     is_shown: Callable[[Site], bool] = _always
 
 
-def contents(path: str, template: str, title: str, **values: object) -> Contents:
-    """Return what a page of a feature is made from: a template in `exports/view/templates/`."""
-    return Contents(path=path, template=template, title=title, values=values, folder=TEMPLATES)
+def page_response(
+    pages: StorePages, path: str, template: str, title: str, **values: object
+) -> Response:
+    """Return a page of a feature, made from a template in `exports/view/templates/`."""
+    made = Contents(path=path, template=template, title=title, values=values, folder=TEMPLATES)
+    return Response(pages.render(made), media_type="text/html")
 
 
 @contextmanager

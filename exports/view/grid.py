@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from starlette.responses import Response
 from starlette.routing import Route
 
 from exports.site.addresses import task_page
 from exports.site.tasks import task_keys
 from exports.view.asked import last_page, page_number
-from exports.view.feature import Feature, contents, limited
+from exports.view.feature import Feature, limited, page_response
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
+    from starlette.responses import Response
     from starlette.routing import BaseRoute
 
     from exports.site.site import Site
@@ -145,8 +145,7 @@ def _routes(pages: StorePages) -> Sequence[BaseRoute]:
     def grid(request: Request) -> Response:
         with limited(pages) as site:
             values = _values(site, _read(request.query_params))
-        page = contents(_PAGE, "grid.html", "Grid of answers", **values)
-        return Response(pages.render(page), media_type="text/html")
+        return page_response(pages, _PAGE, "grid.html", "Grid of answers", **values)
 
     return [Route("/view/grid", grid)]
 

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from exports.site.addresses import model_page, run_page, samples_page
 from exports.site.trials import trial_pages
 from exports.view.asked import Asked, last_page, read_address
-from exports.view.feature import Feature, contents, limited
+from exports.view.feature import Feature, limited, page_response
 from warehouse.analysis.sample_columns import sample_columns
 from warehouse.analysis.sample_query import (
     OPERATORS,
@@ -65,10 +65,10 @@ WHERE result_id = $result_id
 
 def _routes(pages: StorePages) -> Sequence[BaseRoute]:
     def samples(request: Request) -> Response:
-        return Response(_page(pages, request.query_params), media_type="text/html")
+        return _found_page(pages, request.query_params)
 
     def csv(request: Request) -> Response:
-        chunks = _csv_of(_parquet(pages, request.query_params))
+        chunks = _csv_chunks(_parquet(pages, request.query_params))
         headers = {"content-disposition": 'attachment; filename="samples.csv"'}
         return StreamingResponse(chunks, media_type="text/csv", headers=headers)
 
@@ -82,7 +82,7 @@ def _routes(pages: StorePages) -> Sequence[BaseRoute]:
     ]
 
 
-def _page(pages: StorePages, given: QueryParams) -> bytes:
+def _found_page(pages: StorePages, given: QueryParams) -> Response:
     with _reading(pages, given, _SECONDS) as (site, columns, asked):
         start = (asked.page - 1) * _SIZE
         found = sample_page(site.connection, asked.query, start=start, size=_SIZE)
@@ -98,10 +98,10 @@ def _page(pages: StorePages, given: QueryParams) -> bytes:
             "n_all": total["n"],
             "start": start,
             "n_pages": last_page(found.n_found, _SIZE, asked.page),
-            "rows": [_cells(asked.query, row, trials) for row in found.rows],
+            "rows": [_row_cells(asked.query, row, trials) for row in found.rows],
             "sql": all_samples(asked.query),
         }
-    return pages.render(contents(_PAGE, "samples_table.html", "Find samples", **values))
+    return page_response(pages, _PAGE, "samples_table.html", "Find samples", **values)
 
 
 def _parquet(pages: StorePages, given: QueryParams) -> Path:
@@ -120,7 +120,7 @@ def _parquet(pages: StorePages, given: QueryParams) -> Path:
     return path
 
 
-def _csv_of(path: Path) -> Iterator[bytes]:
+def _csv_chunks(path: Path) -> Iterator[bytes]:
     """Yield the rows of a file as CSV, without the store, and remove the file."""
     try:
         with open_in_memory(threads=1) as connection:
@@ -169,7 +169,7 @@ def _grouped(asked: Asked, columns: Mapping[str, SampleColumn]) -> dict[str, lis
     return groups
 
 
-def _cells(
+def _row_cells(
     query: SampleQuery, row: Row, trials: Mapping[tuple[str, str, str], str]
 ) -> dict[str, object]:
     key = row["suite"], row["run_id"], row["result_id"]
@@ -177,13 +177,17 @@ def _cells(
         "key": dict(zip(("suite", "run_id", "result_id"), key, strict=True)),
         "trial": trials.get(key),
         "cells": [
-            (_text(row[str(place)]), _address(column.key, row, row[str(place)]), column.kind)
+            (
+                _cell_text(row[str(place)]),
+                _cell_address(column.key, row, row[str(place)]),
+                column.kind,
+            )
             for place, column in enumerate(query.columns)
         ],
     }
 
 
-def _address(key: str, row: Row, value: object) -> str | None:
+def _cell_address(key: str, row: Row, value: object) -> str | None:
     if key == "run_id":
         return run_page(row["suite"], row["run_id"])
     if key == "model" and isinstance(value, str) and len(value) <= SHOWN_CHARACTERS:
@@ -191,7 +195,7 @@ def _address(key: str, row: Row, value: object) -> str | None:
     return None
 
 
-def _text(value: object) -> str | None:
+def _cell_text(value: object) -> str | None:
     """Return the text of a cell; None if the value is not known."""
     if value is None:
         return None

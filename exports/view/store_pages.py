@@ -75,6 +75,7 @@ class StorePages:
         self._addresses: dict[str, tuple[PageType, tuple[str | None, ...]]] = {}
         self._searched: set[str] = set()  # the types of pages whose addresses are known
         self._cache: dict[str, bytes] = {}
+        self._n_cached = 0  # bytes
         self._shared = {file.path: file.data for file in assets()}
 
     def file(self, path: str) -> bytes | None:
@@ -184,7 +185,7 @@ class StorePages:
         state = (read_state(site.connection), tuple(self._warnings))
         if state != self._state:
             self._state = state
-            self._cache = {}
+            self._cache, self._n_cached = {}, 0
             self._shown = shown_types(site, types)
         return self._shown
 
@@ -214,10 +215,10 @@ class StorePages:
                 return
 
     def _keep(self, path: str, data: bytes) -> None:
+        self._n_cached += len(data) - len(self._cache.pop(path, b""))
         self._cache[path] = data
-        n_bytes = sum(map(len, self._cache.values()))
-        while n_bytes > _CACHE_BYTES and len(self._cache) > 1:
-            n_bytes -= len(self._cache.pop(next(iter(self._cache))))
+        while self._n_cached > _CACHE_BYTES and len(self._cache) > 1:
+            self._n_cached -= len(self._cache.pop(next(iter(self._cache))))
 
 
 def _page_with(path: str, addresses: Mapping[str, object]) -> str | None:

@@ -7,10 +7,10 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from exports.view.feature import Feature, contents
+from exports.view.feature import Feature, page_response
 from exports.view.live.watch import Watch
 from warehouse.core.errors import EvalstoreError
 
@@ -95,8 +95,7 @@ def _routes(pages: StorePages) -> Sequence[BaseRoute]:
     feed = Feed(pages)
 
     def page(_: Request) -> Response:
-        made = contents(PAGE, "live.html", "Live")
-        return HTMLResponse(pages.render(made))
+        return page_response(pages, PAGE, "live.html", "Live")
 
     async def events(_: Request) -> Response:
         if feed.is_full:

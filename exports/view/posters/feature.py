@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from exports.view.feature import Feature, contents
+from exports.view.feature import Feature, page_response
 from exports.view.posters.desk import (
     Settlement,
     add_human_record,
@@ -47,26 +48,33 @@ class _Posters:
 
     def __init__(self, pages: StorePages) -> None:
         self._pages = pages
+        self._page = partial(page_response, pages)
 
     def list_page(self, request: Request) -> Response:
         """Return the page that lists the posters of a dataset."""
         with self._pages.writing() as store:
             found = posters_of(store, request.query_params.get("dataset"))
-        return self._page(_ENTRY, "posters-to-settle.html", "Ground truth", found=found)
+        return page_response(
+            self._pages, _ENTRY, "posters-to-settle.html", "Ground truth", found=found
+        )
 
     def poster_page(self, request: Request) -> Response:
         """Return the page on which a poster is settled."""
         dataset, poster = _about(request)
         with self._pages.writing() as store:
             found = poster_to_settle(store, dataset, poster)
-        return self._page("view/poster", "settle.html", f"Settle {poster}", found=found)
+        return page_response(
+            self._pages, "view/poster", "settle.html", f"Settle {poster}", found=found
+        )
 
     def record_page(self, request: Request) -> Response:
         """Return the form in which an annotator writes a record."""
         dataset, poster = _about(request)
         self._image(dataset, poster)
         values = {"dataset": dataset, "poster": poster, "schema": POSTER_SCHEMA["properties"]}
-        return self._page("view/record", "record.html", f"Record of {poster}", **values)
+        return page_response(
+            self._pages, "view/record", "record.html", f"Record of {poster}", **values
+        )
 
     def picture(self, request: Request) -> Response:
         """Return the picture of a poster."""
@@ -108,10 +116,6 @@ class _Posters:
             raise BadInput(f"no poster {poster!r} in the dataset {dataset!r}")
         image_sha256: str | None = row["image_sha256"]
         return image_sha256
-
-    def _page(self, path: str, template: str, title: str, **values: object) -> Response:
-        data = self._pages.render(contents(path, template, title, **values))
-        return Response(data, media_type="text/html")
 
 
 def _routes(pages: StorePages) -> Sequence[BaseRoute]:

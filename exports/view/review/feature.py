@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from exports.view.feature import Feature, contents
+from exports.view.feature import Feature, page_response
 from exports.view.requests import post_route, text_of, value_of
 from exports.view.review.session import ReviewSession
 from warehouse.app.labelling.draws import DRAWS
@@ -58,6 +59,7 @@ class _Review:
 
     def __init__(self, pages: StorePages) -> None:
         self._pages = pages
+        self._page = partial(page_response, pages)
         self._session = ReviewSession(pages)
 
     def list_page(self, _: Request) -> Response:
@@ -78,7 +80,9 @@ class _Review:
         criterion = queue.request["criterion"]
         values = {"queue": queue.run_id, "criterion": criterion, "about": None}
         values["rubric"] = queue.request.get("rubric", "")
-        return self._page(f"{_ENTRY}/queue", "rate.html", f"Review: {criterion}", **values)
+        return page_response(
+            self._pages, f"{_ENTRY}/queue", "rate.html", f"Review: {criterion}", **values
+        )
 
     def rate_page(self, request: Request) -> Response:
         """Return the page on which an answer that somebody chose is rated."""
@@ -145,10 +149,6 @@ class _Review:
 
     def _queue(self, request: Request) -> LabelSample:
         return self._session.queue(_asked(request, "queue")[0])
-
-    def _page(self, path: str, template: str, title: str, **values: object) -> Response:
-        data = self._pages.render(contents(path, template, title, **values))
-        return Response(data, media_type="text/html")
 
 
 def _routes(pages: StorePages) -> Sequence[BaseRoute]:

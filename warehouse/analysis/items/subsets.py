@@ -1,8 +1,7 @@
 """Subsets of a bank's items: chosen on some models, and judged on others.
 
-A subset has one item from each band of difficulty, the one whose answers follow the abilities of
-the models most closely. Choosing the items with the smallest error on the models at hand did no
-better on others.
+A subset has one item from each band of difficulty, see `choose_items`. Choosing the items with the
+smallest error on the models at hand did no better on others.
 """
 
 from __future__ import annotations
