@@ -58,6 +58,7 @@ def test_whether_more_attempts_help(tmp_path, rates, n_attempts, said):
 
 def test_few_tasks_have_no_verdict_on_attempts(tmp_path):
     text = noise(tmp_path, [0.5] * 8, 2)
+    assert "(no interval, for too few tasks" in text
     assert "ttempts do not help" not in text
     assert "ore attempts" not in text
 

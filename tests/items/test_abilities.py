@@ -90,7 +90,7 @@ def test_models_that_answered_easier_tasks_are_not_abler(store):
     assert strong["pass_rate"] < weak["pass_rate"]
     assert strong["ability_low"] > weak["ability_high"]
     assert strong["shared_rate"] < 1
-    assert "m00 15% with m05" in ended.err.replace("\n", " ")
+    assert "m00 15 % with m05" in ended.err.replace("\n", " ")
 
 
 def test_items_are_printed_with_their_errors(store):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from warehouse.analysis.decisions.comparison import ALPHA
 from warehouse.analysis.decisions.sentences import amount, p_text
+from warehouse.core.text.figures import percent, whole_percent
 from warehouse.core.text.formatting import visible
 
 if TYPE_CHECKING:
@@ -90,10 +91,13 @@ def _shares(parts: _Parts) -> str:
         return f"{where}: no task was asked twice, so that tasks and attempts cannot be told apart."
     low, high = parts.attempt_share_low, parts.attempt_share_high
     share = max(0.0, min(1.0, parts.attempt_share))
-    ends = "" if low is None or high is None else f" (95 % interval {low:.0%} to {high:.0%})"
+    if low is None or high is None:
+        ends = "no interval, for too few tasks or none that differ"
+    else:
+        ends = f"95 % interval {whole_percent(low)} to {whole_percent(high)}"
     return (
-        f"{where}: of the variance of one answer, {share:.0%}{ends} is between attempts at the "
-        f"same task, the rest between tasks."
+        f"{where}: of the variance of one answer, {whole_percent(share)} ({ends}) is between "
+        "attempts at the same task, the rest between tasks."
     )
 
 
@@ -118,10 +122,17 @@ def _attempts(parts: _Parts) -> str:
         return ""
     least, most = map(parts.narrowing, (parts.attempt_share_low, parts.attempt_share_high))
     if most < _LEAST_NARROWING:
-        return f"More attempts do not help: however many, they narrow it by less than {most:.1%}."
+        return (
+            f"More attempts do not help: however many, they narrow it by less than {percent(most)}."
+        )
     if least >= _LEAST_NARROWING:
-        return f"More attempts help: without limit they narrow it by {least:.0%} or more."
-    return f"More attempts without limit would narrow it by {least:.0%} to {most:.0%}."
+        return (
+            f"More attempts help: without limit they narrow it by {whole_percent(least)} or more."
+        )
+    return (
+        f"More attempts without limit would narrow it by {whole_percent(least)} to "
+        f"{whole_percent(most)}."
+    )
 
 
 def _shifts(parts: _Parts) -> Iterator[str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from warehouse.core.errors import BadInput
 from warehouse.core.hashing import content_hash
+from warehouse.core.text.figures import whole_percent
 from warehouse.engine.statistics.abilities import (
     MANY_SYSTEMS,
     choose_model,
@@ -260,8 +261,9 @@ def sentences(abilities: Abilities) -> Iterator[str]:
         first, second = (systems[each] for each in pair)
         links = "; others link them" if least == 0 else ""
         yield (
-            f"A system shares {shared.mean():.0%} of its items with another on average, {first} "
-            f"{least:.0%} with {second}{links}: ability_low to ability_high allows for that."
+            f"A system shares {whole_percent(shared.mean())} of its items with another on average, "
+            f"{first} {whole_percent(least)} with {second}{links}: ability_low to ability_high "
+            "allows for that."
         )
     rate = np.bincount(cells.system, cells.passed) / np.bincount(cells.system, cells.attempts)
     extreme = [name for name, each in zip(systems, rate, strict=True) if each in (0, 1)]

@@ -13,7 +13,7 @@ from warehouse.analysis.items.audit import ALPHA, MIN_SYSTEMS, Finding, audit_it
 from warehouse.analysis.items.responses import read_responses
 from warehouse.analysis.items.statistics import MIN_TESTED, cronbach_alpha
 from warehouse.core.errors import BadInput
-from warehouse.core.text.figures import number, percent
+from warehouse.core.text.figures import number, percent, whole_percent
 from warehouse.core.text.formatting import visible
 from warehouse.engine.query import rows_by_name
 
@@ -310,7 +310,7 @@ def summary(items: WorkList) -> str:
         parts.append(f"Cronbach's alpha {items.alpha:.2f}")
     filled = len(items.responses.item) / (n_systems * n_items)
     if filled < 1:
-        parts.append(f"a system was asked {filled:.0%} of them on average")
+        parts.append(f"a system was asked {whole_percent(filled)} of them on average")
     if items.responses.n_unjudged:
         parts.append(f"{items.responses.n_unjudged:,} unjudged attempts are left out")
     if n_systems < MIN_TESTED:

@@ -10,6 +10,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from warehouse.core.errors import BadInput
+from warehouse.core.text.figures import whole_percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,8 +69,8 @@ def mixed_numbers(draw: str, sizes: Sequence[int], n_wanted: int) -> list[int]:
     if n_wanted < sum(least):
         raise BadInput(
             f"draw {sum(least):,} answers or more of these {sum(sizes):,}: each needs a "
-            f"probability of at least {MIN_PROBABILITY:.0%}, or figures cannot be corrected by "
-            "the labels"
+            f"probability of at least {whole_percent(MIN_PROBABILITY)}, or figures cannot be "
+            "corrected by the labels"
         )
     n_first = min(n_favoured, n_wanted - max(least[1], ceil(_SHARE_OF_OTHERS * n_wanted)))
     n_first = max(n_first, least[0], n_wanted - n_others)

@@ -15,6 +15,11 @@ def percent(value: object) -> str:
     return f"{value * 100:.1f} %" if isinstance(value, int | float) else human(value)
 
 
+def whole_percent(share: float) -> str:
+    """Return a share, from 0 to 1, in per cent without decimals."""
+    return f"{share * 100:.0f} %"
+
+
 def points(value: object) -> str:
     """Return the difference of two rates in percentage points."""
     return f"{value * 100:+.1f} pp" if isinstance(value, int | float) else human(value)

@@ -119,8 +119,8 @@ def resample_runs(
 ) -> Indices:
     """Return how often each run is drawn: families, in these tasks, in these runs.
 
-    All are drawn with replacement, as many as there are. Drawing each of m copies of a family anew
-    is one multinomial draw of m times its number of tasks. Shape (draws, runs).
+    Each level is resampled with replacement to its own size. A family drawn m times has its tasks
+    resampled m times, which is one multinomial draw of m times as many. Shape (draws, runs).
     """
     counts = np.zeros((n_draws, len(tasks)), dtype=np.int64)
     n_families = int(families.max()) + 1
