@@ -63,6 +63,17 @@ def test_the_same_item_of_two_suites_is_one(store):
     assert list(alone.systems) == ["m", "n"]
 
 
+def test_a_system_is_named_with_its_provider_only_if_it_has_several(store):
+    key = {"suite": "mine", "run_id": "s", "generation": "root"}
+    results = [
+        {**key, "seq": n, "content_id": f"s{n}", "task_set": "quiz", "task_id": "A", "attempt": 1,
+         "model": model, "provider": provider, "objective_pass": True}
+        for n, (provider, model) in enumerate([("p", "m"), ("p", "other/o")])
+    ]  # fmt: skip
+    add_rows(store.lake, runs=[{**key, "content_id": "s"}], results=results)
+    assert list(read(store, "mine").systems) == ["m", "n", "other/o", "p/m"]
+
+
 def test_a_matrix_comes_back():
     matrix = np.array([[1.0, np.nan, 0.25], [0.0, 0.5, np.nan]])
     responses = Responses.from_matrix(matrix, 4)

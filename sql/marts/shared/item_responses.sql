@@ -8,12 +8,19 @@
 --     known, or versions of the task differ and the run does not say which it asked, the suite, task set
 --     and task
 -- item_hash: item where it is a hash; else NULL
--- system: provider, model and settings in one text
+-- system: model and settings in one text, with the provider where the model has several on the boards
 -- n_passed: attempts among n_attempts that passed
 -- n_attempts: attempts with an outcome, that count; 0 if none has one. A call without an answer did not
 --     pass
 -- n_unjudged: attempts without a verdict or score, which n_attempts leaves out
-WITH cells AS (
+WITH board AS (
+    SELECT
+        *,
+        count(DISTINCT coalesce(provider, '')) OVER (PARTITION BY model, settings) > 1 AS has_several
+    FROM scores.board_runs
+),
+
+cells AS (
     SELECT entry, task_id, task_hash, NULL AS scorer, 'passed' AS metric, NULL AS filter,
         n_trials_passed AS n_passed,
         n_trials AS n_attempts,
@@ -38,6 +45,7 @@ asked AS (
         board.provider,
         board.model,
         board.settings,
+        board.has_several,
         cells.scorer,
         cells.metric,
         cells.filter,
@@ -47,7 +55,7 @@ asked AS (
         cells.n_attempts,
         cells.n_unjudged
     FROM cells
-    JOIN scores.board_runs AS board ON cells.entry = board.entry
+    JOIN board ON cells.entry = board.entry
     WHERE cells.task_id IS NOT NULL
 ),
 
@@ -72,8 +80,14 @@ SELECT
     asked.provider,
     asked.model,
     asked.settings,
-    concat_ws(', ', concat_ws('/', asked.provider, asked.model), nullif(asked.settings, ''))
-        AS system,
+    concat_ws(
+        ', ',
+        CASE
+            WHEN asked.has_several THEN concat_ws('/', asked.provider, asked.model)
+            ELSE coalesce(asked.model, asked.provider)
+        END,
+        nullif(asked.settings, '')
+    ) AS system,
     asked.scorer,
     asked.metric,
     asked.filter,
