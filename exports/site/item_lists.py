@@ -15,19 +15,25 @@ if TYPE_CHECKING:
     from warehouse.analysis.items.work_list import WorkList
 
 
-def item_lists(site: Site) -> dict[str, list[WorkList]]:
-    """Return the items by suite: of those of which two models have a pass rate, if any is found."""
-    return site.once(_item_lists)
+def item_lists(site: Site, suite: str) -> list[WorkList]:
+    """Return the items of a suite of which two models have a pass rate; empty if none is found."""
+    known = site.once(_known_lists)
+    if suite not in known:
+        known[suite] = _read_lists(site, suite) if suite in rated_suites(site) else []
+    return known[suite]
 
 
-def _item_lists(site: Site) -> dict[str, list[WorkList]]:
-    suites = sorted({board.suite for board in boards(site) if _has_several(board)})
-    lists = {suite: _of_suite(site, suite) for suite in suites}
-    return {
-        suite: found
-        for suite, found in lists.items()
-        if any(row["findings"] for each in found for row in each.rows)
-    }
+def rated_suites(site: Site) -> list[str]:
+    """Return the suites on whose boards two models or more have a pass rate."""
+    return site.once(_rated_suites)
+
+
+def _known_lists(_: Site) -> dict[str, list[WorkList]]:
+    return {}
+
+
+def _rated_suites(site: Site) -> list[str]:
+    return sorted({board.suite for board in boards(site) if _has_several(board)})
 
 
 def _has_several(board: Board) -> bool:
@@ -35,8 +41,9 @@ def _has_several(board: Board) -> bool:
     return board.is_main and len(rated) >= MIN_SYSTEMS
 
 
-def _of_suite(site: Site, suite: str) -> list[WorkList]:
+def _read_lists(site: Site, suite: str) -> list[WorkList]:
     try:
-        return work_lists(site.connection, suite)
+        lists = work_lists(site.connection, suite)
     except BadInput:  # their tasks have no ID
         return []
+    return lists if any(row["findings"] for each in lists for row in each.rows) else []

@@ -8,7 +8,6 @@ import click
 
 from warehouse.app.console.cli import note, say
 from warehouse.core.errors import BadInput
-from warehouse.engine.base_store import check_is_store
 
 _LEAST_TOKEN = 16  # characters
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -55,6 +54,8 @@ def view(
       evalstore view --open
       evalstore view --port 8470
     """
+    from warehouse.engine.base_store import check_is_store
+
     check_is_store(path)
     if host not in _LOOPBACK and not token:
         raise BadInput(f"--host {host} lets other machines in: give a secret with --token")

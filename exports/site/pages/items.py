@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from exports.site.addresses import items_page
-from exports.site.item_lists import item_lists
+from exports.site.item_lists import item_lists, rated_suites
 from exports.site.page import Contents
 from exports.site.pictures import ShownChart, drawings, shown_chart
 from exports.site.site import PageType
@@ -46,13 +46,13 @@ class _TaskSet(NamedTuple):
 
 
 def _addresses(site: Site) -> Addresses:
-    return {items_page(suite): (suite,) for suite in item_lists(site)}
+    found = [suite for suite in rated_suites(site) if item_lists(site, suite)]
+    return {items_page(suite): (suite,) for suite in found}
 
 
 def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
-    for suite, lists in item_lists(site).items():
-        if items_page(suite) not in addresses:
-            continue
+    for path, (suite,) in addresses.items():
+        lists = item_lists(site, str(suite))
         shown = lists[:_TASK_SETS]
         values = {
             "suite": suite,
@@ -61,9 +61,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "n_left_out": len(lists) - len(shown),
             "panels": [_panel(each) for each in shown],
         }
-        yield Contents(
-            path=items_page(suite), template="items.html", title=f"Items: {suite}", values=values
-        )
+        yield Contents(path=path, template="items.html", title=f"Items: {suite}", values=values)
 
 
 def _task_set(listed: WorkList) -> _TaskSet:

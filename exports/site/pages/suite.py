@@ -70,7 +70,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
         values = {
             "row": row,
             "has_labels": suite in site.once(labelled_suites),
-            "has_items": suite in item_lists(site),
+            "has_items": bool(item_lists(site, suite)),
             "outages": [(each, outage_pieces(each)) for each in outages],
             "boards": [board for board in of_suite if board.is_main],
             "limit": _MODELS,

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warehouse.core.errors import BadInput
-from warehouse.core.formats.values import import_pyarrow
-from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import duckdb
     import numpy.typing as npt
-    import pyarrow as pa
 
     from warehouse.engine.statistics.arrays import Floats, Indices
 
@@ -31,7 +28,8 @@ ORDER BY
     metric = 'passed' AND scorer IS NULL AND filter IS NULL DESC,
     count(*) DESC, metric, scorer, filter
 """
-_RESPONSES = """
+_CELLS = """
+CREATE OR REPLACE TEMP TABLE response_cells AS
 SELECT
     system, item,
     CAST(sum(n_passed) AS DOUBLE) AS passed,
@@ -42,6 +40,19 @@ WHERE list_contains($suites, suite) AND ($task_set IS NULL OR task_set = $task_s
     AND metric = $metric AND scorer IS NOT DISTINCT FROM $scorer
     AND filter IS NOT DISTINCT FROM $filter
 GROUP BY system, item
+"""
+_NAMES = """
+CREATE OR REPLACE TEMP TABLE response_{name}s AS
+SELECT {name}, row_number() OVER (ORDER BY {name}) - 1 AS position
+FROM (SELECT DISTINCT {name} FROM response_cells WHERE attempts > 0)
+"""
+_RESPONSES = """
+SELECT
+    systems.position AS system, items.position AS item, cells.passed, cells.attempts
+FROM response_cells AS cells
+JOIN response_systems AS systems USING (system)
+JOIN response_items AS items USING (item)
+WHERE cells.attempts > 0
 """
 
 
@@ -134,31 +145,20 @@ def read_responses(
     if chosen is None:
         raise BadInput(_nothing(connection, suites, task_set, metric, [row[0] for row in found]))
     values |= dict(zip(("metric", "scorer", "filter"), chosen, strict=True))
-    import_pyarrow()
-    cells = connection.sql(_RESPONSES, params=values).to_arrow_table()
-    n_unjudged, attempts = (cells[name].to_numpy() for name in ("n_unjudged", "attempts"))
-    judged = cells.filter(attempts > 0)
-    systems, system = _coded(judged["system"])
-    items, item = _coded(judged["item"])
-    return Responses(
-        systems,
-        items,
-        system,
-        item,
-        judged["passed"].to_numpy(),
-        judged["attempts"].to_numpy(),
-        int(n_unjudged.sum()),
-    )
+    connection.execute(_CELLS, values)
+    systems, items = (_sorted_names(connection, name) for name in ("system", "item"))
+    cells = connection.execute(_RESPONSES).fetchnumpy()
+    [(n_unjudged,)] = connection.execute("SELECT sum(n_unjudged) FROM response_cells").fetchall()
+    columns = (cells[name] for name in ("system", "item", "passed", "attempts"))
+    system, item, passed, attempts = map(np.asarray, columns)
+    return Responses(systems, items, system, item, passed, attempts, int(n_unjudged))
 
 
-def _coded(names: pa.ChunkedArray) -> tuple[list[str], Indices]:
-    """Return the different names, sorted, and the position of each name among them."""
-    encoded = names.combine_chunks().dictionary_encode()
-    different = encoded.dictionary.to_pylist()
-    order = sorted(range(len(different)), key=different.__getitem__)
-    positions = np.empty(len(order), dtype=np.int64)
-    positions[order] = np.arange(len(order))
-    return [different[place] for place in order], positions[encoded.indices.to_numpy()]
+def _sorted_names(connection: duckdb.DuckDBPyConnection, name: str) -> list[str]:
+    """Return the different systems or items, sorted, and leave their positions in a table."""
+    connection.execute(_NAMES.format(name=name))
+    query = f"SELECT {name} FROM response_{name}s ORDER BY position"  # noqa: S608 - a name of ours
+    return [each for (each,) in connection.execute(query).fetchall()]
 
 
 def _numbered(name: str, n: int) -> list[str]:
@@ -174,6 +174,8 @@ def _nothing(
     metrics: Sequence[str],
 ) -> str:
     """Return why there are no responses: which name is not known, and what there is instead."""
+    from warehouse.core.suggestions import did_you_mean
+
     known = connection.execute("SELECT DISTINCT suite, task_set FROM scores.entries").fetchall()
     if metrics:
         wrong, kind, names = metric, "metric of passes and failures", set(metrics)
