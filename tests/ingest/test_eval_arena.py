@@ -100,3 +100,36 @@ def test_accuracies_are_those_of_the_oracle(tmp_path, name):
     board = query(imported(tmp_path, FOLDER / f"{name}.jsonl"), BOARD.format(name))
     found = {row["model"]: row["score"] or row["pass_rate"] for row in board}
     assert found == pytest.approx(oracle.get("accuracy") or oracle["mean_pass1"], abs=1e-9)
+
+
+def test_items_have_all_attempts_and_no_share_is_taken_for_one(tmp_path):
+    lines = [
+        cell(model="one"),
+        cell(model="five", pass1=0.4, count=5),
+        cell(model="five", pass1=1.0, count=5, example_id="i2"),
+    ]
+    found = query(
+        imported(tmp_path, write_lines(tmp_path / "x.jsonl", *lines)),
+        "SELECT system, task_id, metric, n_passed, n_attempts, n_unjudged FROM item_responses "
+        "ORDER BY ALL",
+    )
+    assert [tuple(row.values()) for row in found] == [
+        ("five", "i1", "passed", 2, 5, 0),
+        ("five", "i2", "passed", 5, 5, 0),
+        ("one", "i1", "passed", 1, 1, 0),
+    ]
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=NO_REFERENCE)
+def test_items_of_the_reference_are_those_of_its_file(tmp_path):
+    path = FOLDER / "terminal-bench-1.0.jsonl"
+    cells = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    expected = {(c["model"], c["example_id"]): (c["pass1"], c["count"]) for c in cells}
+    found = query(
+        imported(tmp_path, path),
+        "SELECT model, task_id, n_passed / n_attempts AS share, n_attempts FROM item_responses",
+    )
+    ours = {(r["model"], r["task_id"]): (r["share"], r["n_attempts"]) for r in found}
+    assert ours.keys() == expected.keys()
+    for key, (share, n_attempts) in expected.items():
+        assert ours[key] == (pytest.approx(share, abs=1e-9), n_attempts)

@@ -1,6 +1,6 @@
 -- How often each system passed each item: the responses that say what items are worth and how able
--- systems are. Each system counts by its run on the board, by the verdict and by every other score whose
--- values are only 0 and 1. Replays, duplicates and copies of tasks are left out.
+-- systems are. Each system counts by its run on the board, by the verdict and by every other score that has
+-- no other values than 0 and 1 in the whole task set. Replays, duplicates and copies of tasks are left out.
 -- grain: suite × task set × task × provider × model × settings × scorer × metric × filter
 -- inherits: scores.task_attempts, scores.board_runs
 -- first: item, system, n_passed, n_attempts, n_unjudged
@@ -26,14 +26,21 @@ cells AS (
         n_trials AS n_attempts,
         coalesce(n_missing, 0) AS n_unjudged
     FROM scores.task_rates
+    ANTI JOIN scores.eval_arena_attempts USING (entry, task_id)
     WHERE is_judged AND n_outcomes + coalesce(n_missing, 0) > 0
+    UNION ALL
+    SELECT entry, task_id, NULL AS task_hash, NULL AS scorer, 'passed' AS metric, NULL AS filter,
+        n_passed, n_attempts, 0 AS n_unjudged
+    FROM scores.eval_arena_attempts
     UNION ALL
     SELECT entry, task_id, NULL AS task_hash, scorer, metric, filter,
         CAST(list_sum(listed) AS BIGINT) AS n_passed,
         len(listed) AS n_attempts,
         n_attempts - len(listed) AS n_unjudged
     FROM scores.recorded_attempts
-    WHERE NOT list_bool_or(list_transform(listed, lambda value: value NOT IN (0, 1)))
+    -- Of a score of shares, those that happen to be 0 or 1 are no passes and failures.
+    QUALIFY bool_and(NOT list_bool_or(list_transform(listed, lambda value: value NOT IN (0, 1))))
+        OVER (PARTITION BY suite, task_set, scorer, metric, filter)
 ),
 
 asked AS (
