@@ -39,7 +39,7 @@ def noise(path, rates, n_attempts, n_runs=1, shift=0.0):
 @pytest.mark.parametrize(
     ("rates", "n_attempts", "said"),
     [
-        ([0, 1] * 20, 1, "no task was asked twice"),
+        ([0, 1] * 20, 1, "no task has two attempts with a score"),
         ([0, 1] * 20, 3, "No two attempts at a task differ."),
         ([0.5] * 60, 2, "More attempts help: without limit they narrow it by"),
         (

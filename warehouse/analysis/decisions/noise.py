@@ -88,7 +88,10 @@ def _shares(parts: _Parts) -> str:
     models = "1 model" if parts.n_models == 1 else f"{parts.n_models:,} models"
     where = f"{what} ({models}, {parts.n_tasks:,} tasks)"
     if parts.attempt_share is None:
-        return f"{where}: no task was asked twice, so that tasks and attempts cannot be told apart."
+        return (
+            f"{where}: no task has two attempts with a score of their own, so that tasks and "
+            "attempts cannot be told apart."
+        )
     low, high = parts.attempt_share_low, parts.attempt_share_high
     share = max(0.0, min(1.0, parts.attempt_share))
     if low is None or high is None:

@@ -89,7 +89,7 @@ def subset(
     use = (
         f"run them with `evalstore run … --tasks @{file}`"
         if row is not None and row[0]
-        else f"a list for the tool that runs {suite}, which evalstore never has"
+        else f"a list for the tool that runs {suite}"
     )
     note_wrapped(f"wrote {file}: the IDs of {len(task_ids)} tasks; {use}")
 
