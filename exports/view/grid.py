@@ -144,13 +144,13 @@ class GridRequest:
 def _routes(pages: StorePages) -> Sequence[BaseRoute]:
     def grid(request: Request) -> Response:
         with limited(pages) as site:
-            values = _values(site, _read(request.query_params))
+            values = _grid_values(site, _read_request(request.query_params))
         return page_response(pages, _PAGE, "grid.html", "Grid of answers", **values)
 
     return [Route("/view/grid", grid)]
 
 
-def _read(given: QueryParams) -> GridRequest:
+def _read_request(given: QueryParams) -> GridRequest:
     """Return what an address asks for.
 
     Raises:
@@ -171,18 +171,18 @@ def _read(given: QueryParams) -> GridRequest:
     )
 
 
-def _values(site: Site, asked: GridRequest) -> dict[str, object]:
+def _grid_values(site: Site, asked: GridRequest) -> dict[str, object]:
     """Return the variables of the template."""
     values: dict[str, object] = {"asked": asked, "sets": site.rows(_SETS), "columns": []}
     if asked.suite is None:
         return values
     wanted = {"suite": asked.suite, "task_set": asked.task_set}
-    columns = _named(site.rows(_COLUMNS, wanted))
+    columns = _columns_by_name(site.rows(_COLUMNS, wanted))
     if not columns:
         raise BadInput("no model was asked this task set; see the list of task sets")
-    chosen = _chosen(columns, asked.models)
+    chosen = _chosen_columns(columns, asked.models)
     part = {"is_differing": asked.is_differing, "size": _SIZE, "start": (asked.page - 1) * _SIZE}
-    [found] = site.rows(_CELLS, wanted | _lists(chosen) | part)
+    [found] = site.rows(_CELLS, wanted | _column_lists(chosen) | part)
     n_listed = found["n_different"] if asked.is_differing else found["n_tasks"]
     n_pages = last_page(n_listed, _SIZE, asked.page)
     return {
@@ -191,12 +191,12 @@ def _values(site: Site, asked: GridRequest) -> dict[str, object]:
         "chosen": chosen,
         "found": found,
         "n_pages": n_pages,
-        "rows": _rows(site, found["tasks"] or [], wanted, len(chosen)),
+        "rows": _grid_rows(site, found["tasks"] or [], wanted, len(chosen)),
         "most": _MODELS,
     }
 
 
-def _named(rows: list[Row]) -> dict[str, Row]:
+def _columns_by_name(rows: list[Row]) -> dict[str, Row]:
     """Return the models by the names of their columns: with settings and provider where needed."""
     names = [str(row["model"] or "unknown") for row in rows]
     for column in ("settings", "provider", "run_id"):
@@ -207,7 +207,7 @@ def _named(rows: list[Row]) -> dict[str, Row]:
     return dict(zip(names, rows, strict=True))
 
 
-def _chosen(columns: Mapping[str, Row], names: Sequence[str]) -> dict[str, Row]:
+def _chosen_columns(columns: Mapping[str, Row], names: Sequence[str]) -> dict[str, Row]:
     if unknown := [name for name in names if name not in columns]:
         raise BadInput(f"{unknown[0][:100]!r} was not asked this task set")
     if len(names) > _MODELS:
@@ -215,7 +215,7 @@ def _chosen(columns: Mapping[str, Row], names: Sequence[str]) -> dict[str, Row]:
     return {name: columns[name] for name in names or list(columns)[:_MODELS]}
 
 
-def _lists(chosen: Mapping[str, Row]) -> dict[str, object]:
+def _column_lists(chosen: Mapping[str, Row]) -> dict[str, object]:
     rows = list(chosen.values())
     return {
         "places": list(range(len(rows))),
@@ -224,7 +224,7 @@ def _lists(chosen: Mapping[str, Row]) -> dict[str, object]:
     }
 
 
-def _rows(
+def _grid_rows(
     site: Site, tasks: list[Row], wanted: Mapping[str, str | None], n_columns: int
 ) -> list[dict[str, object]]:
     """Return the rows of the grid: the task, its page, and a cell or None for each model."""

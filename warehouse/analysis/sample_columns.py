@@ -95,13 +95,14 @@ def sample_columns(connection: duckdb.DuckDBPyConnection) -> dict[str, SampleCol
             return rows_by_name(connection.execute(query))
 
     columns = [
-        *_of_results(rows(_OF_RESULTS)),
-        *(_score(row) for row in rows(_SCORES)),
-        *(_tag(row["name"]) for row in rows(_TAGS)),
+        *_result_columns(rows(_OF_RESULTS)),
+        *(_score_column(row) for row in rows(_SCORES)),
+        *(_tag_column(row["name"]) for row in rows(_TAGS)),
     ]
     for name in _JSON:
         columns += [
-            _json(name, _pointer(row["name"])) for row in rows(_JSON_KEYS.format(column=name))
+            _json_column(name, _pointer(row["name"]))
+            for row in rows(_JSON_KEYS.format(column=name))
         ]
     return {column.key: column for column in columns}
 
@@ -116,18 +117,20 @@ def find_column(columns: Mapping[str, SampleColumn], key: str) -> SampleColumn:
     if key in columns:
         return columns[key]
     if name in _JSON and pointer:
-        return _json(name, pointer)
+        return _json_column(name, pointer)
     raise BadInput(
         f"samples have no column {key!r}; {did_you_mean(key, columns, 'choose another')}"
     )
 
 
-def _of_results(rows: list[Row]) -> Iterator[SampleColumn]:
+def _result_columns(rows: list[Row]) -> Iterator[SampleColumn]:
     for row in rows:
         kind = "number" if _NUMBER.fullmatch(row["type"]) else _KINDS.get(row["type"], "text")
-        yield _own(row["name"], row["meaning"] or "", kind)
+        yield _result_column(row["name"], row["meaning"] or "", kind)
         if row["name"] == "task_id":
-            yield _own("passed", "whether the sample passed: recorded, else computed", "boolean")
+            yield _result_column(
+                "passed", "whether the sample passed: recorded, else computed", "boolean"
+            )
     meaning = "names of the tools that were called, sorted"
     yield SampleColumn(
         key="tools",
@@ -140,7 +143,7 @@ def _of_results(rows: list[Row]) -> Iterator[SampleColumn]:
     )
 
 
-def _own(name: str, meaning: str, kind: str) -> SampleColumn:
+def _result_column(name: str, meaning: str, kind: str) -> SampleColumn:
     return SampleColumn(
         key=name,
         title=heading(name),
@@ -151,7 +154,7 @@ def _own(name: str, meaning: str, kind: str) -> SampleColumn:
     )
 
 
-def _score(row: Row) -> SampleColumn:
+def _score_column(row: Row) -> SampleColumn:
     names = [row["metric"], row["scorer"], row["filter"]]
     key = "/".join(quote(name or "", safe="") for name in names).rstrip("/")
     value = "value" if row["is_number"] else "text"
@@ -176,7 +179,7 @@ def _score(row: Row) -> SampleColumn:
     )
 
 
-def _tag(name: str) -> SampleColumn:
+def _tag_column(name: str) -> SampleColumn:
     return SampleColumn(
         key=f"tag/{quote(name, safe='')}",
         title=name,
@@ -189,7 +192,7 @@ def _tag(name: str) -> SampleColumn:
     )
 
 
-def _json(column: str, pointer: str) -> SampleColumn:
+def _json_column(column: str, pointer: str) -> SampleColumn:
     return SampleColumn(
         key=f"{column}/{pointer}",
         title=pointer,

@@ -221,7 +221,7 @@ def all_samples(query: SampleQuery) -> str:
     relation = _Relation(literal)
     keys = [each for each in _KEYS if each not in {column.key for column in query.columns}]
     shown = [f'samples."{key}"' for key in keys]
-    shown += [f"{relation.value(each)} AS {_name(each.key)}" for each in query.columns]
+    shown += [f"{relation.value(each)} AS {_quoted_name(each.key)}" for each in query.columns]
     where, order = _where(query, relation), _order(query, _sort_value(query, relation))
     lines = ",\n    ".join(shown)
     return f"SELECT\n    {lines}\nFROM {_SAMPLES}\n{relation.joins}{where}ORDER BY {order}\n"
@@ -248,11 +248,13 @@ def sample_page(
         start=start,
     )
     n_found, n_unjudged, keys = connection.execute(sql, bound.values).fetchall()[0]
-    rows = _rows(connection, query, keys) if keys else []
+    rows = _page_rows(connection, query, keys) if keys else []
     return SamplePage(n_found=n_found, n_unjudged=n_unjudged, rows=rows)
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, query: SampleQuery, keys: list[Row]) -> list[Row]:
+def _page_rows(
+    connection: duckdb.DuckDBPyConnection, query: SampleQuery, keys: list[Row]
+) -> list[Row]:
     bound = Bound()
     run_ids = [key["run_id"] for key in keys]
     # Both let DuckDB skip most of a large store.
@@ -395,5 +397,5 @@ def _start(column: SampleColumn, value: str) -> str:
     return value
 
 
-def _name(key: str) -> str:
+def _quoted_name(key: str) -> str:
     return '"' + key.replace('"', '""') + '"'

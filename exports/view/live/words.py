@@ -49,7 +49,7 @@ def run_words(run: LiveRun) -> JsonObject:
         "page": "" if is_running else run_page(*generation.run),
         "state": "amber" if warning else row["state"],
         "label": _STATES[row["state"]],
-        "says": warning or _end(run, row),
+        "says": warning or _end_words(run, row),
         "note": run.problem and f"Earlier results are not counted: {run.problem}",
         "done": row.get("n_done", 0),
         "planned": row["n_planned"],
@@ -57,7 +57,7 @@ def run_words(run: LiveRun) -> JsonObject:
         "models": [_model_words(each) for each in row["models"][:_MOST_MODELS]],
         "n_more_models": max(len(row["models"]) - _MOST_MODELS, 0),
         "failures": [
-            [count(each["n"]), _reason(each), each["example"] or ""]
+            [count(each["n"]), _failure_reason(each), each["example"] or ""]
             for each in row["failures"][:_MOST_FAILURES]
         ],
         "n_more_failures": max(len(row["failures"]) - _MOST_FAILURES, 0),
@@ -140,14 +140,14 @@ def _result_words(row: Row) -> JsonObject:
     return {
         "task": (row.get("task_name") or row.get("task_id") or "unknown")[:_TEXT],
         "model": row.get("model") or "unknown",
-        "outcome": verdict if is_answered else _reason({**row, "status": None}),
+        "outcome": verdict if is_answered else _failure_reason({**row, "status": None}),
         "is_bad": not is_answered or passed is False,
         "took": duration(row.get("e2e_ms")),
         "text": text if len(text) <= _TEXT else f"{text[:_TEXT]}…",
     }
 
 
-def _reason(row: Row) -> str:
+def _failure_reason(row: Row) -> str:
     if row.get("failure_type") == "empty_response":
         return "empty answer"
     if row.get("failure_type") == "circuit_open":
@@ -161,7 +161,8 @@ def _warning(row: Row) -> str:
     n_done, n_answered = row.get("n_done", 0), row.get("n_answered", 0)
     n_in_a_row = row.get("n_failed_last", 0)
     if n_done >= _FAILED_AT_ONCE and not n_answered:
-        return f"All {count(n_done)} calls so far have no answer: {_reason(row['failures'][0])}."
+        reason = _failure_reason(row["failures"][0])
+        return f"All {count(n_done)} calls so far have no answer: {reason}."
     if n_in_a_row >= _FAILED_IN_A_ROW:
         return f"The last {count(n_in_a_row)} calls have no answer."
     idle = round(row["idle_seconds"] or 0)
@@ -175,7 +176,7 @@ def _warning(row: Row) -> str:
     return ""
 
 
-def _end(run: LiveRun, row: Row) -> str:
+def _end_words(run: LiveRun, row: Row) -> str:
     """Return how a run ended; empty while it goes on."""
     n_done, n_planned = row.get("n_done", 0), row["n_planned"]
     command = "judge" if run.generation.suite == RATINGS_SUITE else "run"

@@ -110,7 +110,7 @@ def posters_of(store: Store, dataset: str | None) -> ListedDataset:
     """
     session = AdjudicationSession(store, dataset)
     ids = [poster for (poster,) in store.sql(_POSTERS, {"dataset": session.dataset}).fetchall()]
-    listed = [_listed(session, poster) for poster in sorted({*ids, *session.records})]
+    listed = [_listed_poster(session, poster) for poster in sorted({*ids, *session.records})]
     waiting = [each for each in listed if each.can_be_settled]
     return ListedDataset(
         dataset=session.dataset,
@@ -131,14 +131,14 @@ def poster_to_settle(store: Store, dataset: str | None, poster: str) -> PosterTo
     later = [
         each
         for each in sorted(session.records)
-        if each != poster and _listed(session, each).can_be_settled
+        if each != poster and _listed_poster(session, each).can_be_settled
     ]
     return PosterToSettle(
         dataset=session.dataset,
         poster=poster,
         records=(a, b),
         differences=[_readable(row) for row in differences(a.document, b.document)],
-        state=_state(session, poster),
+        state=_poster_state(session, poster),
         next_poster=next((each for each in later if each > poster), next(iter(later), None)),
     )
 
@@ -149,7 +149,7 @@ def merged_record(store: Store, settlement: Settlement) -> dict[str, object]:
     Raises:
         BadInput: the choices do not fit the records.
     """
-    _, document = _decided(store, settlement)
+    _, document = _decided_record(store, settlement)
     problems = [f"{field} {reason}" for field, reason in schema_problems(document)]
     return {"record": document, "problems": problems}
 
@@ -162,7 +162,7 @@ def settle(store: Store, settlement: Settlement, by: str) -> list[str]:
     Raises:
         BadInput: the choices do not fit the records.
     """
-    session, document = _decided(store, settlement)
+    session, document = _decided_record(store, settlement)
     if broken := schema_problems(document):
         return [f"{field} {reason}" for field, reason in broken]
     session.adjudicate({settlement.poster: document}, by, _now())
@@ -201,8 +201,8 @@ def add_human_record(
     return problems
 
 
-def _listed(session: AdjudicationSession, poster: str) -> ListedPoster:
-    state = _state(session, poster)
+def _listed_poster(session: AdjudicationSession, poster: str) -> ListedPoster:
+    state = _poster_state(session, poster)
     names = [record.annotator for record in session.records.get(poster, ())]
     can_be_settled = len({name.casefold() for name in names}) == _ANNOTATORS
     return ListedPoster(
@@ -213,7 +213,7 @@ def _listed(session: AdjudicationSession, poster: str) -> ListedPoster:
     )
 
 
-def _state(session: AdjudicationSession, poster: str) -> str:
+def _poster_state(session: AdjudicationSession, poster: str) -> str:
     """Return in words what is to be done with a poster, or what became of it."""
     if (settled := session.adjudication(poster)) is not None:
         return "gold" if settled.is_gold else "adjudicated, not promoted"
@@ -239,19 +239,21 @@ def _readable(row: Row) -> Row:
     return {**row, **texts}
 
 
-def _decided(store: Store, settlement: Settlement) -> tuple[AdjudicationSession, JsonObject]:
+def _decided_record(store: Store, settlement: Settlement) -> tuple[AdjudicationSession, JsonObject]:
     session = AdjudicationSession(store, settlement.dataset)
     _check_records(session, settlement)
     a, b = session.pair(settlement.poster)
     fields = [row["field"] for row in differences(a.document, b.document)]
     if len(settlement.choices) != len(fields):
         raise BadInput(f"choices: {len(fields)} differences, {len(settlement.choices)} choices")
-    choices = [_choice(field, each) for field, each in zip(fields, settlement.choices, strict=True)]
+    choices = [
+        _parsed_choice(field, each) for field, each in zip(fields, settlement.choices, strict=True)
+    ]
     document = merged(a.document, b.document, choices)
     return session, edited(document, settlement.edits)
 
 
-def _choice(field: str, value: object) -> Choice | str | None:
+def _parsed_choice(field: str, value: object) -> Choice | str | None:
     if isinstance(value, str) and value in {"a", "b"}:
         return Choice(value)
     is_event = field.endswith("]")

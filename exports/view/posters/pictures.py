@@ -27,7 +27,7 @@ def read_picture(
         image_sha256: SHA-256 of its picture; a file with another one is not its picture.
         folder: folder with files named by poster; None for the cache of runs only.
     """
-    for path in _paths(poster, image_sha256, folder):
+    for path in _picture_paths(poster, image_sha256, folder):
         try:
             data = read_regular(path, max_bytes=_MAX_BYTES)
         except (OSError, ValueError):
@@ -39,7 +39,7 @@ def read_picture(
     return None
 
 
-def _paths(poster: str, image_sha256: str | None, folder: Path | None) -> Iterator[Path]:
+def _picture_paths(poster: str, image_sha256: str | None, folder: Path | None) -> Iterator[Path]:
     # An id with a separator could lead out of the folder.
     if folder is not None and not {"/", "\\", "\0"} & set(poster):
         yield from (folder / f"{poster}.{suffix}" for suffix in _SUFFIXES)

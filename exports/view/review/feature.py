@@ -64,7 +64,7 @@ class _Review:
 
     def list_page(self, _: Request) -> Response:
         """Return the page that lists the queues."""
-        queues = [_shown(*each) for each in self._session.queues()]
+        queues = [_shown_queue(*each) for each in self._session.queues()]
         return self._page(_ENTRY, "review.html", "Review", queues=queues)
 
     def new_page(self, _: Request) -> Response:
@@ -86,14 +86,14 @@ class _Review:
 
     def rate_page(self, request: Request) -> Response:
         """Return the page on which an answer that somebody chose is rated."""
-        about = dict(zip(_ANSWER, _asked(request, *_ANSWER), strict=True))
-        self._session.chosen(_key(about), "review", "pass/fail")
+        about = dict(zip(_ANSWER, _address_values(request, *_ANSWER), strict=True))
+        self._session.chosen(_answer_key(about), "review", "pass/fail")
         values = {"queue": None, "criterion": "review", "about": about, "rubric": ""}
         return self._page("view/rate", "rate.html", "Rate an answer", **values)
 
     def scale(self, request: Request) -> Response:
         """Return the labels of a scale, and their keys."""
-        scale = parse_scale(_asked(request, "scale")[0])
+        scale = parse_scale(_address_values(request, "scale")[0])
         return JSONResponse({"labels": list(scale.values), "keys": scale.keys()})
 
     def answers(self, request: Request) -> Response:
@@ -110,9 +110,9 @@ class _Review:
     def answer(self, request: Request) -> Response:
         """Return the texts of an answer: of a queue, or of a result that somebody chose."""
         if "queue" in request.query_params:
-            queue, answer_id = self._queue(request), _asked(request, "id")[0]
+            queue, answer_id = self._queue(request), _address_values(request, "id")[0]
         else:
-            suite, run_id, result_id = _asked(request, *_ANSWER)
+            suite, run_id, result_id = _address_values(request, *_ANSWER)
             answer_id = "chosen"
             queue = self._session.chosen((suite, run_id, result_id), "review", "pass/fail")
         texts = self._session.texts(queue, answer_id)._asdict()
@@ -132,23 +132,23 @@ class _Review:
 
     def create(self, fields: dict[str, object]) -> object:
         """Make a queue."""
-        return {"queue": self._session.create(_request(fields)).run_id}
+        return {"queue": self._session.create(_queue_request(fields)).run_id}
 
     def rate_drawn(self, fields: dict[str, object]) -> object:
         """Store a rating of an answer of a queue."""
         queue = self._session.queue(text_of(fields, "queue"))
-        is_new = self._session.rate(queue, _sent(fields, text_of(fields, "answer"), queue))
+        is_new = self._session.rate(queue, _sent_rating(fields, text_of(fields, "answer"), queue))
         return {"is_new": is_new}
 
     def rate_chosen(self, fields: dict[str, object]) -> object:
         """Store a rating of an answer that somebody chose."""
         about = {name: text_of(fields, name) for name in _ANSWER}
         criterion, scale = text_of(fields, "criterion"), text_of(fields, "scale")
-        chosen = self._session.chosen(_key(about), criterion, scale)
-        return {"is_new": self._session.rate(chosen, _sent(fields, "chosen", chosen))}
+        chosen = self._session.chosen(_answer_key(about), criterion, scale)
+        return {"is_new": self._session.rate(chosen, _sent_rating(fields, "chosen", chosen))}
 
     def _queue(self, request: Request) -> LabelSample:
-        return self._session.queue(_asked(request, "queue")[0])
+        return self._session.queue(_address_values(request, "queue")[0])
 
 
 def _routes(pages: StorePages) -> Sequence[BaseRoute]:
@@ -168,7 +168,7 @@ def _routes(pages: StorePages) -> Sequence[BaseRoute]:
     ]
 
 
-def _shown(queue: LabelSample, by_rater: dict[str, RaterLabels]) -> _ShownQueue:
+def _shown_queue(queue: LabelSample, by_rater: dict[str, RaterLabels]) -> _ShownQueue:
     request = queue.request
     return _ShownQueue(
         name=queue.run_id,
@@ -199,7 +199,7 @@ def _own_rating(given: GivenLabel | None) -> dict[str, Json]:
     }
 
 
-def _asked(request: Request, *names: str) -> tuple[str, ...]:
+def _address_values(request: Request, *names: str) -> tuple[str, ...]:
     values = tuple(request.query_params.get(name, "") for name in names)
     if not all(values):
         raise BadInput(f"the address lacks one of: {', '.join(names)}")
@@ -207,15 +207,15 @@ def _asked(request: Request, *names: str) -> tuple[str, ...]:
 
 
 def _rater(request: Request) -> str:
-    return checked_name("rater", _asked(request, "rater")[0])
+    return checked_name("rater", _address_values(request, "rater")[0])
 
 
-def _key(about: dict[str, str]) -> tuple[str, str, str]:
+def _answer_key(about: dict[str, str]) -> tuple[str, str, str]:
     return about["suite"], about["run_id"], about["result_id"]
 
 
-def _sent(fields: dict[str, object], answer_id: str, sample: LabelSample) -> SentRating:
-    reference = _text(fields, "reference", _MAX_REFERENCE)
+def _sent_rating(fields: dict[str, object], answer_id: str, sample: LabelSample) -> SentRating:
+    reference = _bounded_text(fields, "reference", _MAX_REFERENCE)
     said: dict[str, Json] = {"rubric_version": rubric_version(sample.request)}
     if reference:
         said["corrected_reference"] = reference
@@ -225,33 +225,35 @@ def _sent(fields: dict[str, object], answer_id: str, sample: LabelSample) -> Sen
         rating_id=checked_name("id", text_of(fields, "id")),
         answer_id=answer_id,
         rater=checked_name("rater", text_of(fields, "rater")),
-        label=_text(fields, "label", _MAX_NOTE),
-        note=_text(fields, "note", _MAX_NOTE) or None,
+        label=_bounded_text(fields, "label", _MAX_NOTE),
+        note=_bounded_text(fields, "note", _MAX_NOTE) or None,
         extra=json_text(said),
     )
 
 
-def _request(fields: dict[str, object]) -> SampleRequest:
-    raters = tuple(checked_name("rater", each) for each in _texts(fields, "raters", _MAX_RATERS))
+def _queue_request(fields: dict[str, object]) -> SampleRequest:
+    raters = tuple(
+        checked_name("rater", each) for each in _bounded_texts(fields, "raters", _MAX_RATERS)
+    )
     if len(set(raters)) < len(raters):
         raise BadInput("raters: each once")
     request = SampleRequest(
-        targets=_texts(fields, "targets", _MAX_TARGETS),
-        sample=_whole(fields, "sample", _MAX_QUEUE),
-        seed=_whole(fields, "seed", 2**31),
+        targets=_bounded_texts(fields, "targets", _MAX_TARGETS),
+        sample=_whole_number(fields, "sample", _MAX_QUEUE),
+        seed=_whole_number(fields, "seed", 2**31),
         stratified=fields["draw"] == "stratified",
         criterion=text_of(fields, "criterion"),
         scale=text_of(fields, "scale"),
         draw=DRAWS[0] if fields["draw"] == "stratified" else text_of(fields, "draw"),
-        rubric=_text(fields, "rubric", _MAX_RUBRIC),
+        rubric=_bounded_text(fields, "rubric", _MAX_RUBRIC),
     )
     if raters:
         request["raters"] = raters
-        request["per_answer"] = _whole(fields, "per_answer", len(raters))
+        request["per_answer"] = _whole_number(fields, "per_answer", len(raters))
     return request
 
 
-def _text(fields: dict[str, object], name: str, longest: int) -> str:
+def _bounded_text(fields: dict[str, object], name: str, longest: int) -> str:
     """Return a text, which may be empty."""
     text = value_of(fields, name, str)
     if len(text) > longest or "\0" in text:
@@ -259,14 +261,14 @@ def _text(fields: dict[str, object], name: str, longest: int) -> str:
     return text
 
 
-def _texts(fields: dict[str, object], name: str, most: int) -> tuple[str, ...]:
+def _bounded_texts(fields: dict[str, object], name: str, most: int) -> tuple[str, ...]:
     values = value_of(fields, name, list)
     if len(values) > most:
         raise BadInput(f"{name}: at most {most:,}")
     return tuple(text_of({name: value}, name) for value in values)
 
 
-def _whole(fields: dict[str, object], name: str, high: int) -> int:
+def _whole_number(fields: dict[str, object], name: str, high: int) -> int:
     value = value_of(fields, name, int)
     if isinstance(value, bool) or not (name == "seed" or value) or not 0 <= value <= high:
         raise BadInput(f"{name}: write a whole number of at most {high:,}")

@@ -23,13 +23,13 @@ _FITTED = "a fit, which depends on weights and regularisation: see `evalstore ho
 _OTHER = "evalstore does not compute it"
 
 
-def _reason(metric: str) -> str:
+def _audit_reason(metric: str) -> str:
     if ".ci_" in metric or "q0." in metric:
         return "random bootstrap"
     return _FITTED if metric.startswith(("p50", "p80", "coefficient", "intercept")) else _OTHER
 
 
-def _results(file: SourceFile) -> Iterator[Figure | Reject]:
+def _result_figures(file: SourceFile) -> Iterator[Figure | Reject]:
     try:
         document = object_of(load(file.data))
     except YamlError as error:
@@ -48,7 +48,7 @@ def _results(file: SourceFile) -> Iterator[Figure | Reject]:
             metric = name.removesuffix(".estimate")
             columns: ReportedMetricRow = {
                 "model": utf8(str(model)),
-                "reason": _reason(metric),
+                "reason": _audit_reason(metric),
                 "extra": canonical_json(known),
             }
             yield Figure(run_id, metric, value, columns)
@@ -62,7 +62,7 @@ def _leaves(values: JsonObject, prefix: str = "") -> Iterator[tuple[str, Json]]:
             yield prefix + name, value
 
 
-def _fits(file: SourceFile) -> Iterator[Figure | Reject]:
+def _fit_figures(file: SourceFile) -> Iterator[Figure | Reject]:
     for record in csv_records(file):
         if isinstance(record, Reject):
             yield record
@@ -70,9 +70,12 @@ def _fits(file: SourceFile) -> Iterator[Figure | Reject]:
         model = record[1].pop("agent", "")
         for metric, cell in record[1].items():
             yield Figure(
-                run_id_at(file.path), metric, cell, {"model": model, "reason": _reason(metric)}
+                run_id_at(file.path),
+                metric,
+                cell,
+                {"model": model, "reason": _audit_reason(metric)},
             )
 
 
-read_results = figures_reader("METR results", SUITE, _results)
-read_fits = figures_reader("METR fits", SUITE, _fits)
+read_results = figures_reader("METR results", SUITE, _result_figures)
+read_fits = figures_reader("METR fits", SUITE, _fit_figures)

@@ -170,7 +170,7 @@ def _check_connected(systems: Sequence[str], cells: Cells) -> None:
     is_apart = group[: cells.n_systems] != group[0]
     if is_apart.any():
         apart, rest = (
-            _some([name for name, each in zip(systems, is_apart, strict=True) if each == of])
+            _few_names([name for name, each in zip(systems, is_apart, strict=True) if each == of])
             for of in (True, False)
         )
         raise BadInput(
@@ -179,7 +179,7 @@ def _check_connected(systems: Sequence[str], cells: Cells) -> None:
         )
 
 
-def _some(names: Sequence[str]) -> str:
+def _few_names(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
@@ -251,7 +251,7 @@ def _counts(cells: Cells, group: Indices) -> tuple[list[int], list[int], list[fl
 def sentences(abilities: Abilities) -> Iterator[str]:
     """Return what a reader of the table has to know."""
     cells, systems = abilities.cells, abilities.responses.systems
-    yield f"{_why(abilities)}."
+    yield f"{_model_sentence(abilities)}."
     if abilities.is_pass_rate:
         yield (
             "Each system answered each item as often, so that abilities rank as the pass rates do."
@@ -269,14 +269,14 @@ def sentences(abilities: Abilities) -> Iterator[str]:
     extreme = [name for name, each in zip(systems, rate, strict=True) if each in (0, 1)]
     if extreme:
         yield (
-            f"All answers of {_some(extreme)} are alike, passed or failed: how able "
+            f"All answers of {_few_names(extreme)} are alike, passed or failed: how able "
             f"{'it is' if len(extreme) == 1 else 'they are'} is known on one side only."
         )
     if abilities.responses.n_unjudged:
         yield f"Left out: {abilities.responses.n_unjudged:,} attempts without a verdict."
 
 
-def _why(abilities: Abilities) -> str:
+def _model_sentence(abilities: Abilities) -> str:
     """Return which model it is, and why."""
     gain = abilities.gain
     name = "2PL (items differ in slope)" if abilities.model == "2pl" else "Rasch model"

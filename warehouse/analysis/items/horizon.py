@@ -108,13 +108,13 @@ def horizons(
             f"no result of {where} is of a task with `human_minutes`; docs/horizons.md says where "
             "they are looked for"
         )
-    rows = [_row(_Model(*model), options) for model in models]
+    rows = [_horizon_row(_Model(*model), options) for model in models]
     rows.sort(key=lambda row: -float(str(row.get("p50_minutes") or 0)))
     rows.sort(key=lambda row: row.get("p50_minutes") is None)
     return [tuple(row.get(name) for name in COLUMNS) for row in rows]
 
 
-def _row(model: _Model, options: HorizonOptions) -> dict[str, object]:
+def _horizon_row(model: _Model, options: HorizonOptions) -> dict[str, object]:
     judged = [at for at, each in enumerate(model.passed) if each is not None]
     row: dict[str, object] = {
         "model": model.name,
@@ -136,9 +136,9 @@ def _row(model: _Model, options: HorizonOptions) -> dict[str, object]:
     row |= {"n_tasks": int(tasks.max()) + 1, "n_families": int(families.max()) + 1}
     row["pass_rate"] = float(y.mean())
     fit = fit_horizons(x, y, weights[np.newaxis], options.regularisation)
-    row |= {"slope": _known(fit.slopes[0]), "intercept": _known(fit.intercepts[0])}
-    row |= {name: _known(fit.minutes(share)[0]) for name, share in _HORIZONS.items()}
-    remarks = [_reason(fit, x)]
+    row |= {"slope": _finite(fit.slopes[0]), "intercept": _finite(fit.intercepts[0])}
+    row |= {name: _finite(fit.minutes(share)[0]) for name, share in _HORIZONS.items()}
+    remarks = [_missing_reason(fit, x)]
     if families.max() + 1 < MIN_CLUSTERS:
         remarks.append(f"no interval below {MIN_CLUSTERS} families of tasks")
     elif not remarks[0]:
@@ -146,7 +146,7 @@ def _row(model: _Model, options: HorizonOptions) -> dict[str, object]:
         counts = resample_runs(families, tasks, options.n_draws, rng)
         drawn = fit_horizons(x, y, weights * counts, options.regularisation)
         for name, share in _HORIZONS.items():
-            row |= _interval(name.removesuffix("_minutes"), drawn.minutes(share))
+            row |= _draws_interval(name.removesuffix("_minutes"), drawn.minutes(share))
         if row["p50_low"] is None or row["p50_high"] is None:
             remarks.append("an end is unknown: too many draws have no horizon")
     remarks.append(_extrapolated(row, x) if not remarks[0] else "")
@@ -155,20 +155,20 @@ def _row(model: _Model, options: HorizonOptions) -> dict[str, object]:
     return {**row, "remark": "; ".join(filter(None, remarks)) or None}
 
 
-def _known(number: float) -> float | None:
+def _finite(number: float) -> float | None:
     return float(number) if np.isfinite(number) else None
 
 
-def _interval(name: str, draws: Floats) -> dict[str, float | None]:
+def _draws_interval(name: str, draws: Floats) -> dict[str, float | None]:
     """Return both ends; a draw that is NaN could lie anywhere, so that it counts beyond both."""
     low, high = (
         np.quantile(np.nan_to_num(draws, nan=beyond, posinf=np.inf), end, method="inverted_cdf")
         for end, beyond in ((0.025, -np.inf), (0.975, np.inf))
     )
-    return {f"{name}_low": _known(low), f"{name}_high": _known(high)}
+    return {f"{name}_low": _finite(low), f"{name}_high": _finite(high)}
 
 
-def _reason(fit: Fits, minutes: Floats) -> str:
+def _missing_reason(fit: Fits, minutes: Floats) -> str:
     """Return why there is no horizon that was fitted; "" if there is one."""
     intercept, slope = fit.intercepts[0], fit.slopes[0]
     if np.isinf(intercept):

@@ -184,7 +184,7 @@ def _figures(audit: ItemAudit) -> dict[str, list[object]]:
         "discrimination_high": found.discrimination_high,
         "p_holm": audit.p_holm,
     }
-    listed = {name: _values(values) for name, values in columns.items()}
+    listed = {name: _nullable(values) for name, values in columns.items()}
     return {**listed, "n_systems": found.n_systems.tolist()}
 
 
@@ -193,17 +193,17 @@ def _rival_columns(answers: FailedAnswers, rivals: RivalAnswers) -> dict[str, li
     is_none = rivals.answer < 0
     texts = [None if at < 0 else answers.texts[at] for at in rivals.answer]
     numbers = (rivals.n_agreeing, rivals.rate_of_agreeing, rivals.rate_of_passing)
-    n_agreeing, agreeing, passing = (_values(np.where(is_none, np.nan, each)) for each in numbers)
+    n_agreeing, agreeing, passing = (_nullable(np.where(is_none, np.nan, each)) for each in numbers)
     return {
         "rival_answer": list(texts),
         "n_agreeing": n_agreeing,
         "rate_of_agreeing": agreeing,
         "rate_of_passing": passing,
-        "wrong_key_probability": _values(rivals.probability),
+        "wrong_key_probability": _nullable(rivals.probability),
     }
 
 
-def _values(values: Floats) -> list[object]:
+def _nullable(values: Floats) -> list[object]:
     return [None if np.isnan(value) else value for value in values.tolist()]
 
 
@@ -240,7 +240,7 @@ def figures(row: Row) -> str:
     rate = f"Pass rate {percent(row['pass_rate'])} [{low}, {high}]"
     if row["discrimination"] is None:
         return f"{rate}."
-    return f"{rate}, discrimination {_interval(row)}."
+    return f"{rate}, discrimination {_discrimination_text(row)}."
 
 
 def evidence(row: Row) -> Iterator[str]:
@@ -251,14 +251,14 @@ def evidence(row: Row) -> Iterator[str]:
     ):
         yield (
             f"{number(row['n_agreeing'])} of {n} systems answer {_quoted(row['rival_answer'])}"
-            f"{_expected(row['expected'])}; probability of a wrong key "
+            f"{_expected_text(row['expected'])}; probability of a wrong key "
             f"{percent(row['wrong_key_probability'])}."
         )
-        yield from _who(row)
+        yield from _strength_sentences(row)
     if Finding.STRONGER_FAIL in findings:
         yield (
             "Systems that pass more of the other items pass this one less: correlation "
-            f"{_interval(row)}, p {p_text(row['p_holm'])} (Holm)."
+            f"{_discrimination_text(row)}, p {p_text(row['p_holm'])} (Holm)."
         )
     if Finding.FLAKY in findings:
         yield (
@@ -273,7 +273,7 @@ def evidence(row: Row) -> Iterator[str]:
         yield f"All of {n} systems pass it always."
 
 
-def _who(row: Row) -> Iterator[str]:
+def _strength_sentences(row: Row) -> Iterator[str]:
     """Yield how strong the systems are that agree, and those that pass."""
     agreeing, passing = row["rate_of_agreeing"], row["rate_of_passing"]
     if agreeing is not None:
@@ -281,11 +281,11 @@ def _who(row: Row) -> Iterator[str]:
         yield f"Those that agree pass {percent(agreeing)} of the other items{others}."
 
 
-def _expected(key: str | None) -> str:
+def _expected_text(key: str | None) -> str:
     return "" if key is None else f", expected is {_quoted(key)}"
 
 
-def _interval(row: Row) -> str:
+def _discrimination_text(row: Row) -> str:
     if row["discrimination_low"] is None:
         return f"{row['discrimination']:.2f}"
     ends = f"[{row['discrimination_low']:.2f}, {row['discrimination_high']:.2f}]"
