@@ -6,6 +6,7 @@ from collections import Counter
 from zlib import crc32
 
 import pytest
+from browser import launched, missing
 from hypothesis import HealthCheck, settings
 from support import (
     EXAMPLES,
@@ -54,6 +55,15 @@ def pytest_terminal_summary(terminalreporter):
     reasons = Counter(report.longrepr[2] for report in terminalreporter.stats.get("skipped", []))
     for reason, n in sorted(reasons.items()):
         terminalreporter.write_line(f"skipped {n}: {reason.removeprefix('Skipped: ')}")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Return a headless browser: one, because Playwright runs only once in a process."""
+    if missing():
+        pytest.skip(missing())
+    with launched() as running:
+        yield running
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,22 +1,14 @@
 import pytest
-from browser import Visit, launched, missing
-
-
-@pytest.fixture(scope="session")
-def _browser():
-    if missing():
-        pytest.skip(missing())
-    with launched() as browser:
-        yield browser
+from browser import Visit
 
 
 @pytest.fixture
-def visit(_browser):
+def visit(browser):
     """Return a function that opens a window on a folder; at the end no window may have a fault."""
     windows = []
 
     def opened(folder, **options):
-        windows.append(Visit(_browser, folder, **options))
+        windows.append(Visit(browser, folder, **options))
         return windows[-1]
 
     yield opened

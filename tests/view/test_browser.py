@@ -6,7 +6,7 @@ import threading
 
 import pytest
 import uvicorn
-from browser import Visit, launched, needs_browser
+from browser import Visit, needs_browser
 from poster_cases import SAMPLES, rows, run
 from support import new_store
 
@@ -31,12 +31,6 @@ class ServedVisit(Visit):
     def _on_request(self, request):
         if not request.url.startswith(f"{self._address}/"):
             self.faults.append(f"a request: {request.url}")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as running:
-        yield running
 
 
 @pytest.fixture

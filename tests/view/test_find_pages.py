@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from browser import launched, needs_browser
+from browser import needs_browser
 
 from exports.view.guard import Access
 from exports.view.server import bind, server_parts, view_app
@@ -31,12 +31,6 @@ def address(shared_examples):
     server.should_exit = True
     thread.join()
     pages.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as running:
-        yield running
 
 
 @pytest.fixture(params=[(1280, "light"), (360, "dark")], ids=["wide", "phone"])

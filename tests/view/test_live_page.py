@@ -6,7 +6,7 @@ import time
 
 import pytest
 import uvicorn
-from browser import Visit, launched, missing
+from browser import Visit, missing
 
 from exports.view.guard import Access
 from exports.view.server import bind, server_parts, view_app
@@ -54,33 +54,32 @@ def address(store):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_a_run_from_start_to_end(store, address, width, scheme):
-    with launched() as browser:
-        visit = Visit(browser, store.path, width=width, scheme=scheme)
-        page = visit.page
-        page.goto(f"{address}?token={'t' * 20}")
-        page.goto(f"{address}view/live")
-        page.wait_for_selector("text=Nothing is in progress")
-        assert visit.severe() == []
-        with Journal(store.path, Generation(HOSTILE, f"r1 {HOSTILE}")) as journal:
-            journal.append([header(6), *(result(n) for n in range(4))])
-            journal.append([result(9, success=False, failure_type=HOSTILE)])
-            page.wait_for_selector("article[data-done='5']")
-            assert page.inner_text(".live-state") == "running"
-            assert page.inner_text("article dl div:first-child dd") == "5 of 6"
-            assert page.locator("article img, article script").count() == 0
-            assert HOSTILE[:20] in page.inner_text("article table:last-of-type")
-            assert (visit.severe(), visit.overflow()) == ([], 0)
-            page.goto(f"{address}index.html")
-            page.wait_for_selector("article[data-done='5']")
-            assert (visit.severe(), visit.overflow()) == ([], 0)
-            journal.append([result(7)])
-            page.wait_for_selector("article[data-done='6']")  # without loading the page again
-        store.recover_journals()
-        page.wait_for_selector("article[data-state='complete']")
-        time.sleep(2.1)  # pages are at most so old
-        page.click("article h2 a")
-        page.wait_for_selector("h1:has-text('r1')")
-        own = [fault for fault in visit.faults if address not in fault and "404" not in fault]
-        visit.close()
+def test_a_run_from_start_to_end(store, address, browser, width, scheme):
+    visit = Visit(browser, store.path, width=width, scheme=scheme)
+    page = visit.page
+    page.goto(f"{address}?token={'t' * 20}")
+    page.goto(f"{address}view/live")
+    page.wait_for_selector("text=Nothing is in progress")
+    assert visit.severe() == []
+    with Journal(store.path, Generation(HOSTILE, f"r1 {HOSTILE}")) as journal:
+        journal.append([header(6), *(result(n) for n in range(4))])
+        journal.append([result(9, success=False, failure_type=HOSTILE)])
+        page.wait_for_selector("article[data-done='5']")
+        assert page.inner_text(".live-state") == "running"
+        assert page.inner_text("article dl div:first-child dd") == "5 of 6"
+        assert page.locator("article img, article script").count() == 0
+        assert HOSTILE[:20] in page.inner_text("article table:last-of-type")
+        assert (visit.severe(), visit.overflow()) == ([], 0)
+        page.goto(f"{address}index.html")
+        page.wait_for_selector("article[data-done='5']")
+        assert (visit.severe(), visit.overflow()) == ([], 0)
+        journal.append([result(7)])
+        page.wait_for_selector("article[data-done='6']")  # without loading the page again
+    store.recover_journals()
+    page.wait_for_selector("article[data-state='complete']")
+    time.sleep(2.1)  # pages are at most so old
+    page.click("article h2 a")
+    page.wait_for_selector("h1:has-text('r1')")
+    own = [fault for fault in visit.faults if address not in fault and "404" not in fault]
+    visit.close()
     assert own == []
