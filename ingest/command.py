@@ -299,9 +299,11 @@ def fail_if_bad(summary: ImportSummary) -> None:
 
     outcomes = summary.outcomes
     refused = outcomes[FileOutcome.REFUSED]
-    is_records = summary.n_quarantined != outcomes[FileOutcome.QUARANTINED]
+    quarantined = "quarantined"
+    if summary.n_quarantined != outcomes[FileOutcome.QUARANTINED]:
+        quarantined = f"{'record' if summary.n_quarantined == 1 else 'records'} quarantined"
     problems = {
-        "records quarantined" if is_records else "quarantined": summary.n_quarantined,
+        quarantined: summary.n_quarantined,
         "conflicting": outcomes[FileOutcome.CONFLICT],
         "missing": len(summary.missing),
         "refused": refused,

@@ -1,5 +1,6 @@
 """Messages of an import: grouped by reason, problems and certain secrets first."""
 
+import pytest
 from openclaw_cases import line, write_lines
 from support import log, task, write_log
 
@@ -64,9 +65,12 @@ def test_problems_stand_before_what_is_as_usual(cli, tmp_path):
     assert len(lines_with(ended, "rule broken")) == 5
 
 
-def test_quarantined_records_are_not_called_files(cli, tmp_path):
-    ended = cli("import", write_lines(tmp_path / "r.jsonl", line(), "{", "{"))
-    assert "of 1 file, 2 records quarantined" in ended.err
+@pytest.mark.parametrize(
+    ("n", "words"), [(1, "1 record quarantined"), (2, "2 records quarantined")]
+)
+def test_quarantined_records_are_not_called_files(cli, tmp_path, n, words):
+    ended = cli("import", write_lines(tmp_path / "r.jsonl", line(), *["{"] * n))
+    assert f"of 1 file, {words}" in ended.err
 
 
 def test_many_broken_lines_hide_no_secret(cli, tmp_path):
