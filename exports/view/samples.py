@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
     from starlette.routing import BaseRoute
+    from starlette.types import Receive, Scope, Send
 
     from exports.site.site import Site
     from exports.view.store_pages import StorePages
@@ -68,9 +69,7 @@ def _routes(pages: StorePages) -> Sequence[BaseRoute]:
         return _found_page(pages, request.query_params)
 
     def csv(request: Request) -> Response:
-        chunks = _csv_chunks(_parquet(pages, request.query_params))
-        headers = {"content-disposition": 'attachment; filename="samples.csv"'}
-        return StreamingResponse(chunks, media_type="text/csv", headers=headers)
+        return _CsvResponse(_parquet(pages, request.query_params))
 
     def sample(request: Request) -> Response:
         return RedirectResponse(_sample(pages, request.query_params), status_code=303)
@@ -120,14 +119,27 @@ def _parquet(pages: StorePages, given: QueryParams) -> Path:
     return path
 
 
+class _CsvResponse(StreamingResponse):
+    """Sends the rows of a file as CSV, and removes the file, also if nobody takes them."""
+
+    def __init__(self, path: Path) -> None:
+        headers = {"content-disposition": 'attachment; filename="samples.csv"'}
+        super().__init__(_csv_chunks(path), media_type="text/csv", headers=headers)
+        self._path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the rows."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._path.unlink()
+
+
 def _csv_chunks(path: Path) -> Iterator[bytes]:
-    """Yield the rows of a file as CSV, without the store, and remove the file."""
-    try:
-        with open_in_memory(threads=1) as connection:
-            rows = of_query(connection, f"FROM {literal(str(path))}")
-            yield from FORMATS["csv"](rows, screen(io.BytesIO(), lambda _: None))
-    finally:
-        path.unlink()
+    """Yield the rows of a file as CSV, without the store."""
+    with open_in_memory(threads=1) as connection:
+        rows = of_query(connection, f"FROM {literal(str(path))}")
+        yield from FORMATS["csv"](rows, screen(io.BytesIO(), lambda _: None))
 
 
 def _sample(pages: StorePages, given: QueryParams) -> str:

@@ -1,10 +1,13 @@
 """Find: the samples that an address asks for are those that Python finds by the same conditions."""
 
+import asyncio
 import csv as csv_module
 import html
 import io
 import json
 import re
+import tempfile
+from contextlib import suppress
 from datetime import date, datetime
 from urllib.parse import parse_qsl, urlencode
 
@@ -212,6 +215,32 @@ def test_the_csv_of_every_column_is_that_of_the_command(store, get, tmp_path, mo
         sql = html.unescape(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1])
         by_command = command(store.path, "sql", sql, "--format", "csv").out
         assert by_command == get("/view/samples.csv", parameters).text
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("version", ["2.3", "2.4"])
+def test_a_client_that_leaves_at_once_leaves_no_file(store, browse, tmp_path, monkeypatch, version):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    made, make = [], tempfile.mkstemp
+    monkeypatch.setattr("tempfile.mkstemp", lambda **about: made.append(make(**about)) or made[-1])
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/view/samples.csv",
+        "query_string": b"",
+        "headers": [(b"cookie", b"c=t"), (b"host", b"127.0.0.1:8000")],
+        "asgi": {"spec_version": version},
+    }
+
+    async def receive():
+        return {"type": "http.disconnect"}
+
+    async def send(_):
+        raise OSError("the client has left")
+
+    with suppress(Exception):
+        asyncio.run(browse(store).app(scope, receive, send))
+    assert made
     assert list(tmp_path.iterdir()) == []
 
 
