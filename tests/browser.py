@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-_SEVERE = {"serious", "critical"}
+_SEVERE = frozenset({"serious", "critical"})
+ANY_IMPACT = _SEVERE | {"moderate", "minor"}
 _AXE = "axe_playwright_python"
 
 
@@ -78,8 +79,8 @@ class Visit:
         """Open all that can be unfolded."""
         self.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
 
-    def severe(self):
-        """Return what axe-core finds on the page: serious and critical faults, with elements."""
+    def severe(self, impacts=_SEVERE):
+        """Return what axe-core finds on the page of some impacts, with elements."""
         source = Path(importlib.util.find_spec(_AXE).origin).with_name("axe.min.js")
         self.page.evaluate(source.read_text("utf-8"))
         # It would fetch the style sheets, which the policy of pages forbids.
@@ -87,7 +88,7 @@ class Visit:
         return [
             f"{rule['id']}: {node['html'][:200]} {node['failureSummary'][:300]}"
             for rule in found["violations"]
-            if rule["impact"] in _SEVERE
+            if rule["impact"] in impacts
             for node in rule["nodes"]
         ]
 
