@@ -121,6 +121,8 @@ def adjudicate(
         documents = {poster: _interactive(session, poster)}
     session.adjudicate(documents, by, _now())
     say(f"adjudicated: {', '.join(documents) or 'nothing'}")
+    if own := session.written_by(by, documents):
+        note(f"{by} wrote a record of {', '.join(own)}: let a third person adjudicate")
 
 
 @annotate.command()

@@ -40,6 +40,13 @@ def test_posters_with_two_equal_records_are_agreed(samples):
     assert session.agreed() == []
 
 
+def test_an_annotator_who_adjudicates_is_warned(samples):
+    adjudicate = ("annotate", "adjudicate", "--agreed", "--by")
+    warning = f"BEN wrote a record of {AGREED}: let a third person adjudicate"
+    assert warning in run(samples.path, *adjudicate, "BEN")
+    assert warning not in run(samples.path, *adjudicate, "BEN")  # nothing is left to adjudicate
+
+
 def test_agreement(samples):
     (found,) = rows(samples, "FROM annotator_agreement")
     # 4, 5, 3, 3 events against 4, 4, 3, 3: three of four equal. By chance, of 16 pairings:

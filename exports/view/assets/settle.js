@@ -13,6 +13,13 @@
   };
   const name = form.elements.namedItem("by");
   name.value = localStorage.getItem("evalstore-name") ?? "";
+  const authors = [form.dataset.a, form.dataset.b].map((each) => each.toLowerCase());
+
+  const warnAuthor = () => {
+    const isAuthor = authors.includes(name.value.trim().toLowerCase());
+    const warning = "You wrote one of these records: let a third person settle them.";
+    document.getElementById("own").textContent = isAuthor ? warning : "";
+  };
 
   // One group of radio buttons for each difference.
   fields.forEach((field, place) => {
@@ -166,5 +173,7 @@
     else return;
     event.preventDefault();
   });
+  name.addEventListener("input", warnAuthor);
+  warnAuthor();
   merge();
 })();

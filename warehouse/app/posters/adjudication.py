@@ -136,6 +136,15 @@ class AdjudicationSession:
         first, second = records.values()
         return first, second
 
+    def written_by(self, name: str, posters: Iterable[str]) -> list[str]:
+        """Return those of some posters of which somebody wrote one of the records."""
+        return [
+            poster
+            for poster in posters
+            for record in self.records.get(poster, ())
+            if record.annotator.casefold() == name.strip().casefold()
+        ]
+
     def agreed(self) -> list[str]:
         """List the unadjudicated posters whose two records are the same."""
         return [
