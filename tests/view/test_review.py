@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import time
 
 import pytest
 from label_cases import MODELS, REFERENCE, labelled_store, result
@@ -118,6 +119,21 @@ def test_a_repeated_post_is_one_row_and_an_id_one_rating(client, queue, answers)
     assert (other.status_code, other.text) == (400, "another rating was sent with this id\n")
     client.pages.close()
     assert len(answers.sql(RATINGS).fetchall()) == 1
+
+
+def test_ratings_are_in_figures_when_nobody_has_rated_for_a_while(
+    client, queue, answers, monkeypatch
+):
+    monkeypatch.setattr("exports.view.review.session._IDLE_SECONDS", 0.1)
+    first, second = (each["id"] for each in asked(client, queue)[:2])
+    for n, answer_id in enumerate([first, second], 1):
+        rate(client, queue, answer_id, id=f"x{n}")
+        deadline = time.monotonic() + 30
+        while len(answers.sql(RATINGS).fetchall()) < n:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert [each["label"] for each in asked(client, queue)[:2]] == ["pass"] * n + [""] * (2 - n)
+    assert rate(client, queue, first, id="x1").json() == {"is_new": False}
 
 
 def test_work_goes_on_in_another_server(browse, answers):

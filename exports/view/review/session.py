@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from threading import Lock
+import time
+from contextlib import suppress
+from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
 from warehouse.app.labelling.queues import (
@@ -22,7 +24,7 @@ from warehouse.app.labelling.samples import (
 )
 from warehouse.app.labelling.sheets import AnswerText, sample_texts
 from warehouse.app.opening import open_store
-from warehouse.core.errors import BadInput
+from warehouse.core.errors import BadInput, EvalstoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 _MAX_SECONDS = 5.0
 _MAX_START_SECONDS = 60.0
+_IDLE_SECONDS = 60.0  # without a rating, after which those given become a batch
 _KNOWN_RESULTS = 100_000  # of which it is remembered that they exist
 
 
@@ -63,6 +66,8 @@ class ReviewSession:
         self._lock = Lock()
         self._samples: dict[str, LabelSample] = {}
         self._journal: RatingJournal | None = None
+        self._rated_at = 0.0
+        self._timer: Timer | None = None
         self._results: set[tuple[str, str, str]] = set()
         pages.at_end.callback(self.close)
 
@@ -151,22 +156,47 @@ class ReviewSession:
             raise BadInput("the queue puts this answer to other raters")
         if sent.label and sent.label not in sample.scale.values:
             raise BadInput(f"the label is not on the scale {sample.scale.text}")
-        return self._begun_journal().add(sample, sent)
+        with self._lock:
+            is_new = self._begun_journal().add(sample, sent)
+            self._rated_at = time.monotonic()
+            if self._timer is None:
+                self._start_timer(_IDLE_SECONDS)
+            return is_new
 
     def close(self) -> None:
         """Turn the ratings into a batch."""
         with self._lock:
-            if self._journal is not None:
-                self._journal.close()
-                self._journal = None
+            self._close_journal()
 
     def _begun_journal(self) -> RatingJournal:
-        with self._lock:
-            if self._journal is None:
-                with self._pages.reading(max_seconds=_MAX_START_SECONDS) as site:
-                    source = OpenWarehouse(site.connection)
-                    self._journal = RatingJournal(open_store(self._pages.path), source)
-            return self._journal
+        if self._journal is None:
+            with self._pages.reading(max_seconds=_MAX_START_SECONDS) as site:
+                source = OpenWarehouse(site.connection)
+                self._journal = RatingJournal(open_store(self._pages.path), source)
+        return self._journal
+
+    def _start_timer(self, seconds: float) -> None:
+        self._timer = Timer(seconds, self._close_if_idle)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _close_if_idle(self) -> None:
+        with self._lock, suppress(EvalstoreError):  # then the next command makes the batch
+            left = self._rated_at + _IDLE_SECONDS - time.monotonic()
+            if left > 0:
+                self._start_timer(left)
+            else:
+                self._close_journal()
+
+    def _close_journal(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._journal is not None:
+            # What is read next has the batch, and no journal.
+            with self._pages.writing():
+                self._journal.close()
+                self._journal = None
 
 
 def _drawn(sample: LabelSample, answer_id: str) -> DrawnAnswer:
