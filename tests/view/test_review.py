@@ -10,6 +10,8 @@ from label_cases import MODELS, REFERENCE, labelled_store, result
 from rendering import HOSTILE
 from support import add_rows
 
+from tests.campaigns.rating_kills import rate_and_kill
+
 ORIGIN = "http://127.0.0.1:8000"
 PLAN = {
     "targets": ["arena"],
@@ -298,3 +300,8 @@ def test_random_requests_are_refused_without_a_trace(client, queue, answers):
         assert "Traceback" not in answer.text
     client.pages.close()
     assert [*answers.lake.batch_names()] == before
+
+
+@pytest.mark.campaign
+def test_ratings_of_four_raters_survive_kills(tmp_path):
+    rate_and_kill(tmp_path, ratings=1_000, kills=2, seed=33)
