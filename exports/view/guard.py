@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from email.utils import formatdate
 from secrets import compare_digest
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,9 @@ class Guard:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                headers["date"] = formatdate(usegmt=True)
             await send(message)
 
         request = Request(scope)

@@ -22,6 +22,7 @@ from warehouse.core.text.formatting import visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import FrameType
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
@@ -99,8 +100,28 @@ def serve(app: Guard, listening: socket.socket) -> None:
         limit_concurrency=_MAX_REQUESTS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
         server_header=False,
+        date_header=False,  # that of uvicorn is of its last look at the clock
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    _Server(config).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Sleeps until there is a request or a signal, where uvicorn looks ten times a second."""
+
+    _end: Callable[[], object] | None = None
+
+    async def main_loop(self) -> None:
+        """Return when a signal asks for the end."""
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        self._end = lambda: loop.call_soon_threadsafe(ended.set)  # it also wakes a sleeping loop
+        if not self.should_exit:
+            await ended.wait()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Note a signal, as uvicorn does, and end the sleep."""
+        super().handle_exit(sig, frame)
+        if self._end is not None:
+            self._end()
 
 
 def _site_page(pages: StorePages) -> Callable[[Request], object]:

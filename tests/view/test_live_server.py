@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from support import ROOT
@@ -108,13 +110,37 @@ def connect(port, cookie, path):
     return connection
 
 
-def test_listeners_get_results_and_ctrl_c_ends_it_with_them_connected(store):
-    token = "a token of this test"
+def served(store, token):
     command = [sys.executable, "-m", "evalstore", "--store", str(store.path), "view"]
-    process = subprocess.Popen(
+    return subprocess.Popen(
         [*command, "--token", token], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         text=True,
     )  # fmt: skip
+
+
+def n_switches(process):
+    """Return how often the threads of a process have gone to sleep or been put aside."""
+    states = Path(f"/proc/{process.pid}/task").glob("*/status")
+    counts = re.findall(r"_switches:\s+(\d+)", "".join(map(Path.read_text, states)))
+    return sum(map(int, counts))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+def test_an_idle_server_sleeps(store):
+    with served(store, "a token of this test") as process:
+        process.stdout.readline()
+        woke = [-1, n_switches(process)]
+        while woke[-1] != woke[-2] and len(woke) < 20:
+            time.sleep(1)
+            woke.append(n_switches(process))
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=30)
+    assert woke[-1] == woke[-2]
+
+
+def test_listeners_get_results_and_ctrl_c_ends_it_with_them_connected(store):
+    token = "a token of this test"
+    process = served(store, token)
     with process, Journal(store.path, RUN) as journal:
         port = int(process.stdout.readline().split(":")[2].split("/")[0])
         with connect(port, "", "/?token=a+token+of+this+test") as connection:

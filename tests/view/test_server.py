@@ -1,5 +1,8 @@
 """Who may ask the server for what."""
 
+import time
+from email.utils import parsedate_to_datetime
+
 import pytest
 from starlette.testclient import TestClient
 from support import command
@@ -87,6 +90,7 @@ def test_every_answer_has_the_policy(client):
         assert "default-src 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["cache-control"] == "no-store"
+        assert abs(parsedate_to_datetime(headers["date"]).timestamp() - time.time()) < 60
 
 
 @pytest.mark.parametrize("name", ["..%2fguard.py", "guard.py", "%2e%2e/feature.py", "view.css%00"])
