@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     import duckdb
+    import pyarrow as pa
 
     from exports.site.run_names import RunNames
     from warehouse.app.store import Store
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _Answer = TypeVar("_Answer")
 _BLOCK = 100  # pages
+_COPIED = 100_000  # rows of a table at most, for the next connection
 _RUNS = "SELECT suite, run_id, run_date, started_at FROM runs"
 
 
@@ -44,6 +46,7 @@ class PageType:
     Attributes:
         name: its name: pages link to those of another type if the site `has` it.
         addresses: returns where its pages are; cheap.
+        folder: the folder of its pages, but for those that lie at the top.
         load: yields what some of its pages are made from, in any order, by a few queries.
         render: yields a page and the files that go with it, from that alone. They are in the
             folder of the page's name: `suites/x/` of `suites/x.html` and of `suites/x/index.html`.
@@ -55,6 +58,7 @@ class PageType:
     name: str
     addresses: Callable[[Site], Addresses]
     load: Callable[[Site, Addresses], Iterable[Contents]]
+    folder: str = ""
     render: Callable[[Site, Contents], Iterable[Page]] = _rendered
     title: str = ""
     entry: str = ""
@@ -82,6 +86,19 @@ class ServerParts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What was made of some data, for all sites of the same data.
+
+    Attributes:
+        answers: of `Site.once`, by function.
+        tables: of `Site.keep`, by name; None if no other site will ask for them.
+    """
+
+    answers: dict[object, object] = field(default_factory=dict)
+    tables: dict[str, pa.Table] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
     """A store, as pages are made of it.
 
@@ -94,6 +111,7 @@ class Site:
         newest: date of the newest run; None if no run has one.
         run_names: what lists call each run, by suite and ID.
         server: what only pages of a server have; None for a site of files.
+        known: what was made of its data so far.
     """
 
     store: Store
@@ -104,14 +122,22 @@ class Site:
     newest: date | None = None
     run_names: RunNames = field(default_factory=dict)
     server: ServerParts | None = None
-    _answers: dict[object, object] = field(default_factory=dict)
+    known: Known = field(default_factory=Known)
+    _done: dict[object, object] = field(default_factory=dict)
     _kept: set[str] = field(default_factory=set)
 
-    def once(self, make: Callable[[Site], _Answer]) -> _Answer:
-        """Return what a function makes of the site; it is called once for all pages."""
-        if make not in self._answers:
-            self._answers[make] = make(self)
-        return cast("_Answer", self._answers[make])
+    def once(self, make: Callable[[Site], _Answer], *, makes_tables: bool = False) -> _Answer:
+        """Return what a function makes of the site; it is called once for all pages.
+
+        Args:
+            make: the function.
+            makes_tables: whether pages also need temporary tables that it makes: other connections
+                to the same data lack them.
+        """
+        answers = self._done if makes_tables else self.known.answers
+        if make not in answers:
+            answers[make] = make(self)
+        return cast("_Answer", answers[make])
 
     def keep(self, *views: str, **queries: str) -> None:
         """Compute views once for all later queries of the site, which name them as before.
@@ -124,7 +150,21 @@ class Site:
                 self._kept.add(name)
                 # A temporary table comes before a view of the same name.
                 with query_errors(is_users=False):
-                    self.connection.execute(f"CREATE TEMP TABLE {name} AS {query}")
+                    self._keep(name, query)
+
+    def _keep(self, name: str, query: str) -> None:
+        tables = self.known.tables
+        copy = None if tables is None else tables.get(name)
+        if copy is not None:
+            self.connection.register("site_copy", copy)
+            query = "FROM site_copy"
+        self.connection.execute(f"CREATE TEMP TABLE {name} AS {query}")
+        if copy is not None:
+            self.connection.unregister("site_copy")
+        elif tables is not None:
+            rows = self.connection.sql(f"FROM {name} LIMIT {_COPIED + 1}").to_arrow_table()
+            if len(rows) <= _COPIED:
+                tables[name] = rows
 
     def rows(self, query: str, parameters: Mapping[str, object] | None = None) -> list[Row]:
         """Return the rows of a query on views."""

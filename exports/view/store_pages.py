@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from exports.site.addresses import OVERVIEW
 from exports.site.registry import PAGE_TYPES
 from exports.site.rendering import assets
-from exports.site.site import opened_site, shown_types
+from exports.site.site import Known, opened_site, shown_types
 from warehouse.app.opening import open_store
 from warehouse.core.errors import StoreBusy
 from warehouse.engine.connection import memory_limit
@@ -72,6 +72,7 @@ class StorePages:
         self._as_of = ""
         self._state: object = None
         self._shown: Sequence[PageType] = ()
+        self._known = Known()
         self._addresses: dict[str, tuple[PageType, tuple[str | None, ...]]] = {}
         self._searched: set[str] = set()  # the types of pages whose addresses are known
         self._cache: dict[str, bytes] = {}
@@ -175,6 +176,7 @@ class StorePages:
                 self._store, PAGE_TYPES, samples="all", name=self._name, choose=self._types
             )
             site = self._opened.enter_context(opened)
+        site = replace(site, known=self._known)
         site = replace(site, server=self._server(site, self._warnings))
         self._read_at = time.monotonic()
         self._as_of = f"{datetime.now().astimezone():%H:%M:%S}"
@@ -186,6 +188,7 @@ class StorePages:
         if state != self._state:
             self._state = state
             self._cache, self._n_cached = {}, 0
+            self._known = Known(answers=site.known.answers, tables={})
             self._shown = shown_types(site, types)
         return self._shown
 
@@ -200,7 +203,9 @@ class StorePages:
 
     def _make(self, site: Site, path: str) -> None:
         """Make a page or file, if there is one, and keep it with those made on the way."""
-        types = iter([each for each in site.types if each.name not in self._searched])
+        folders = {"", path.partition("/")[0]}
+        unsearched = [each for each in site.types if each.name not in self._searched]
+        types = iter([each for each in unsearched if each.folder in folders])
         while path not in self._addresses and (page_type := next(types, None)) is not None:
             found = page_type.addresses(site).items()
             self._addresses |= {each: (page_type, about) for each, about in found}

@@ -7,6 +7,7 @@ import time
 import pytest
 from support import add_rows
 
+from exports.site import boards
 from exports.site.report import write_site
 from exports.view.server import server_parts
 from exports.view.store_pages import StorePages
@@ -49,6 +50,22 @@ def test_a_page_is_the_same_whatever_was_asked_for_before(shared_examples):
         pages.close()
         pages._cache.clear()
         assert _OWN.sub(b"", pages.file(name)) == together[name], name
+    pages.close()
+
+
+def test_what_all_pages_share_is_computed_once_for_the_same_data(store, monkeypatch):
+    made = []
+    monkeypatch.setattr(boards, "_boards", lambda site: made.append(site) or [])
+    add_rows(store.lake, runs=[_run("one")])
+    pages = served(store)
+    for _ in range(3):
+        pages.file("index.html")
+        pages.close()
+        pages._cache.clear()
+    assert len(made) == 1
+    add_rows(store.lake, runs=[_run("two")])
+    pages.file("index.html")
+    assert len(made) == 2
     pages.close()
 
 

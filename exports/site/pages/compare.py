@@ -259,6 +259,7 @@ PAGE_TYPE = PageType(
     name="compare",
     addresses=_addresses,
     load=_load,
+    folder="compare",
     title="Comparisons",
     entry=COMPARISONS,
     is_shown=_is_shown,

@@ -91,4 +91,4 @@ def _render(site: Site, contents: Contents) -> Iterator[Page]:
     yield site.page(replace(contents, values={**values, "chart": chart}))
 
 
-PAGE_TYPE = PageType(name="items", addresses=_addresses, load=_load, render=_render)
+PAGE_TYPE = PageType(name="items", addresses=_addresses, load=_load, folder="items", render=_render)

@@ -207,4 +207,6 @@ def _places(site: Site) -> defaultdict[str | None, list[tuple[Board, Place]]]:
     return places
 
 
-PAGE_TYPE = PageType(name="model", addresses=_addresses, load=_load, title="Models", entry=MODELS)
+PAGE_TYPE = PageType(
+    name="model", addresses=_addresses, load=_load, folder="models", title="Models", entry=MODELS
+)

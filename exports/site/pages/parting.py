@@ -127,4 +127,6 @@ def _is_shown(site: Site) -> bool:
     return bool(site.rows("FROM site_partings LIMIT 1"))
 
 
-PAGE_TYPE = PageType(name="parting", addresses=_addresses, load=_load, is_shown=_is_shown)
+PAGE_TYPE = PageType(
+    name="parting", addresses=_addresses, load=_load, folder="partings", is_shown=_is_shown
+)

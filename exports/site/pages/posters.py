@@ -214,6 +214,7 @@ PAGE_TYPE = PageType(
     name="posters",
     addresses=_addresses,
     load=_load,
+    folder="posters",
     title="Posters",
     entry=POSTERS,
     is_shown=_is_shown,

@@ -13,7 +13,7 @@ from exports.site.paths import shared_path
 from exports.site.series import is_rate_of, metric_of, points
 from exports.site.site import PageType
 from exports.site.tables import table
-from exports.site.trials import trial_table
+from exports.site.trials import keep_trials, trial_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,6 +194,8 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
         by(site.rows(query, block), "suite", "run_id")
         for query in (_RUNS, _FILES, _HISTORY, _COSTS, _LATENCIES, _FAILURES, _REPORTED, _STATUSES)
     )
+    if site.has("trial"):
+        keep_trials(site)
     trials = by(site.rows(_TRIALS, block) if site.has("trial") else [], "suite", "run_id")
     for row in rows:
         key = row["suite"], row["run_id"]
@@ -275,4 +277,6 @@ def _indented(text: str | None) -> str:
         return text
 
 
-PAGE_TYPE = PageType(name="run", addresses=_addresses, load=_load, title="Runs", entry=RUNS)
+PAGE_TYPE = PageType(
+    name="run", addresses=_addresses, load=_load, folder="runs", title="Runs", entry=RUNS
+)

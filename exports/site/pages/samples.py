@@ -43,7 +43,7 @@ _SCRIPTS = (
 
 
 def _addresses(site: Site) -> Addresses:
-    runs = site.once(_runs)
+    runs = site.once(_runs, makes_tables=True)
     own = {samples_page(*key): key for key in ((run.suite, run.run_id) for run in runs)}
     return {SAMPLES: (), **own}
 
@@ -56,7 +56,7 @@ def _runs(site: Site) -> list[SampledRun]:
 
 
 def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
-    runs = site.once(_runs)
+    runs = site.once(_runs, makes_tables=True)
     if SAMPLES in addresses:
         yield _contents(SAMPLES, "Samples", None, shared_pieces(site.connection, runs))
     chosen = [run for run in runs if samples_page(run.suite, run.run_id) in addresses]
@@ -94,6 +94,7 @@ PAGE_TYPE = PageType(
     name="samples",
     addresses=_addresses,
     load=_load,
+    folder="samples",
     render=_render,
     title="Samples",
     entry=SAMPLES,

@@ -132,4 +132,6 @@ def _has_several_runs(drawing: Drawing) -> bool:
     return max(models.values(), default=0) > 1
 
 
-PAGE_TYPE = PageType(name="suite", addresses=_addresses, load=_load, render=_render)
+PAGE_TYPE = PageType(
+    name="suite", addresses=_addresses, load=_load, folder="suites", render=_render
+)

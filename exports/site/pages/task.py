@@ -216,5 +216,11 @@ def _is_shown(site: Site) -> bool:
 
 
 PAGE_TYPE = PageType(
-    name="task", addresses=_addresses, load=_load, title="Tasks", entry=TASKS, is_shown=_is_shown
+    name="task",
+    addresses=_addresses,
+    load=_load,
+    folder="tasks",
+    title="Tasks",
+    entry=TASKS,
+    is_shown=_is_shown,
 )

@@ -71,6 +71,7 @@ _SCOPES = {
 
 
 def _addresses(site: Site) -> Addresses:
+    keep_trials(site)
     pages = trial_pages(site)
     return {**list_addresses(site, "site_trials", TRIALS), **{pages[key]: key for key in pages}}
 
@@ -172,5 +173,11 @@ def _is_shown(site: Site) -> bool:
 
 
 PAGE_TYPE = PageType(
-    name="trial", addresses=_addresses, load=_load, title="Trials", entry=TRIALS, is_shown=_is_shown
+    name="trial",
+    addresses=_addresses,
+    load=_load,
+    folder="trials",
+    title="Trials",
+    entry=TRIALS,
+    is_shown=_is_shown,
 )
