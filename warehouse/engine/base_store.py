@@ -68,6 +68,7 @@ class BaseStore:
         path: the folder.
         lake: its batches.
         warehouse: the DuckDB file built from them; it can be deleted at any time.
+        fresh_seconds: how long readers do without a new listing of an object store.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class BaseStore:
         self.path = path
         self.lake = Lake(path)
         self.warehouse = path / "warehouse.duckdb"
+        self.fresh_seconds = _FRESH_SECONDS
         self._on_warning = on_warning
         self._on_rebuild = on_rebuild
         self._wait_seconds = wait_seconds
@@ -252,7 +254,7 @@ class BaseStore:
             with self._reading_as_it_is(query) as frozen:
                 yield frozen
             return
-        self._pull(max_age_seconds=_FRESH_SECONDS)
+        self._pull(max_age_seconds=self.fresh_seconds)
         self._recover_journals()
         with ExitStack() as stack:
             connection = self._open_if_current(stack, query)

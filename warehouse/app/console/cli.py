@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import math
 import os
 import re
 import sys
@@ -166,10 +167,19 @@ max_memory_option = click.option(
 
 
 def open_store(path: Path) -> Store:
-    """Open the store of the command line; each of its warnings is printed once, on stderr."""
+    """Open the store of the command line; each of its warnings is printed once, on stderr.
+
+    A command opens a folder once, and its readers list an object store once.
+    """
     from warehouse.app.opening import open_store as open_any
 
-    return open_any(path, on_warning=cache(lambda text: note(f"warning: {text}")), on_rebuild=note)
+    context = click.get_current_context(silent=True)
+    stores: dict[Path, Store] = {} if context is None else context.meta.setdefault(__name__, {})
+    if path not in stores:
+        warn = cache(lambda text: note(f"warning: {text}"))
+        stores[path] = open_any(path, on_warning=warn, on_rebuild=note)
+        stores[path].fresh_seconds = math.inf
+    return stores[path]
 
 
 def check_suite(path: Path, suite: str | None) -> None:

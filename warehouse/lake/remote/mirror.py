@@ -81,6 +81,8 @@ class Mirror:
         # An empty file for each batch of the cache that the object store has, too.
         self._uploaded = lake.store_path / "uploaded"
         self._pulled_at: float | None = None
+        # Names in the folders of the object store, as the last pull that listed them has seen them.
+        self._listed: dict[str, set[str]] = {}
         self.unfetched: dict[str, str] = {}
 
     @property
@@ -92,7 +94,8 @@ class Mirror:
         """Fetch the batches that others added, and upload those that a killed process left here.
 
         Args:
-            max_age_seconds: do nothing if the last pull is not older.
+            max_age_seconds: do nothing if the last pull is not older. Readers, who give one, list
+                only the descriptions of batches, unless the cache is new.
 
         Returns:
             Warnings: batches that disappeared, and those that were left out because an object of
@@ -106,10 +109,11 @@ class Mirror:
         if self._pulled_at is not None and now - self._pulled_at < max_age_seconds:
             return []
         with self._lock():
-            warnings = self._pull()
+            is_thorough = max_age_seconds <= 0 or not self._uploaded.exists()
+            warnings = self._pull(is_thorough=is_thorough)
             if self.unfetched and self._read_pointer():
                 # Replaced and removed between the listing and the download.
-                warnings = self._pull()
+                warnings = self._pull(is_thorough=is_thorough)
         self._pulled_at = time.monotonic()
         return [*warnings, *self.unfetched.values()]
 
@@ -142,7 +146,7 @@ class Mirror:
         finally:
             self._objects.delete([_LEASE])
 
-    def _pull(self) -> list[str]:
+    def _pull(self, *, is_thorough: bool) -> list[str]:
         self.unfetched = {}
         self._read_pointer()
         self._discard_unpublished()
@@ -153,7 +157,8 @@ class Mirror:
         self._fetch("batches", remote - replaced - local)
         for name in (remote | self._pointer.names) & local:
             self._mark(name)
-        warnings = [*self._undescribed(remote | self._pointer.names | replaced | local)]
+        known = remote | self._pointer.names | replaced | local
+        warnings = [*self._undescribed(known)] if is_thorough else []
         for name in sorted(local - remote - self._pointer.names - replaced):
             if (self._uploaded / name).exists():
                 warnings.append(
@@ -188,7 +193,8 @@ class Mirror:
     def _names(self, folder: str) -> set[str]:
         """Return the names of the batches that have an object, or objects, in a folder."""
         names = {name.removesuffix(".json") for name in self._objects.names(folder)}
-        return {name for name in names if _ULID.fullmatch(name)}
+        self._listed[folder] = {name for name in names if _ULID.fullmatch(name)}
+        return self._listed[folder]
 
     def _list(self, prefix: str) -> list[Listed]:
         return self._objects.below(f"{prefix}/")
@@ -341,11 +347,14 @@ class Mirror:
         self._objects.delete(keys)
 
     def _sweep(self) -> None:
-        """Delete what killed processes left: replaced batches, and old files without a batch."""
-        batches, merges = self._names("batches"), self._names("merges")
+        """Delete what killed processes left: replaced batches, and old files without a batch.
+
+        The names are those that a pull has just seen: what is newer is younger than an orphan.
+        """
+        batches, merges = self._listed["batches"], self._names("merges")
         self._delete(self._replaced() & (batches | merges))
         oldest = datetime.now(UTC) - _ORPHAN_AGE
-        for name in sorted((self._names("lake") | merges) - batches - self._pointer.names):
+        for name in sorted((self._listed["lake"] | merges) - batches - self._pointer.names):
             files = [one.key for one in self._list(f"lake/{name}") if one.modified < oldest]
             written_at = self._objects.modified(f"merges/{name}.json")
             if written_at is not None and written_at < oldest:
