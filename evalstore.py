@@ -111,6 +111,8 @@ _WRITING = frozenset(
         "forget",
     }
 )
+# What shows figures of a named version of task sets, and says so in every output.
+_OF_TASK_VERSIONS = frozenset(("show", "sql", "history", "compare", "items", "abilities", "subset"))
 _EXAMPLES = """
 Examples:
 
@@ -151,8 +153,13 @@ def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evals
     show_envvar=True,
     help="Store folder, or an address such as s3://bucket/prefix.",
 )
+@click.option(
+    "--task-version",
+    metavar="NAME",
+    help="Figures without the tasks that this version leaves out; see `evalstore version`.",
+)
 @click.pass_context
-def _cli(ctx: click.Context, store: str) -> None:
+def _cli(ctx: click.Context, store: str, task_version: str | None) -> None:
     """Every model evaluation you have ever run, in one warehouse you can query."""
     ctx.obj = _folder(store)
     if ctx.invoked_subcommand in _WRITING | {"sync"}:
@@ -162,6 +169,13 @@ def _cli(ctx: click.Context, store: str) -> None:
         from warehouse.lake.table_location import check_is_no_tables
 
         check_is_no_tables(ctx.obj)
+    if task_version is not None:
+        if ctx.invoked_subcommand not in _OF_TASK_VERSIONS:
+            allowed = ", ".join(sorted(_OF_TASK_VERSIONS))
+            raise click.UsageError(f"--task-version can be used with {allowed}.")
+        from warehouse.app.commands.version import choose_task_version
+
+        choose_task_version(ctx, task_version)
 
 
 def _folder(store: str) -> Path:

@@ -1,4 +1,4 @@
-"""A store with only some of its runs: a private copy of the warehouse without the others.
+"""A store with only some of its runs or tasks: a private copy of the warehouse without the others.
 
 All figures are then those of the chosen runs: the leaderboard has their latest runs, and tests are
 adjusted for their comparisons only.
@@ -15,14 +15,17 @@ from warehouse.app.store import Store
 from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
 from warehouse.engine.connection import open_for_reading
+from warehouse.engine.tables.left_out_tasks import leave_out_tasks
 from warehouse.engine.tables.sync import remove_runs
 from warehouse.lake.locks import WAIT_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import date
 
     import duckdb
+
+    from warehouse.engine.tables.left_out_tasks import LeftOutTask
 
 _RUNS = """
 SELECT
@@ -127,3 +130,14 @@ def _nothing(
             hint = did_you_mean(value, known, f"`evalstore runs` lists the {option}s")
             return f"the store has no {option} {value!r}; {hint}"
     return "no run fits all of the options; `evalstore runs` lists the runs"
+
+
+@contextmanager
+def without_tasks(store: Store, tasks: Sequence[LeftOutTask]) -> Iterator[Store]:
+    """Yield a store without some tasks: all figures are as if they had never been asked."""
+    with tempfile.TemporaryDirectory(prefix="evalstore-") as folder:
+        copy = _Excerpt(Path(folder))
+        with store.reading():
+            store.copy_warehouse(copy.warehouse)
+        leave_out_tasks(copy.warehouse, tasks, wait_seconds=WAIT_SECONDS)
+        yield copy

@@ -109,6 +109,27 @@ def pick(rows: Rows, names: Sequence[str]) -> Rows:
     return Rows(tuple(names), tuple(rows.types[at] for at in places), batches, arrow)
 
 
+def with_constant(rows: Rows, name: str, value: str) -> Rows:
+    """Return rows with one more column, the last one, that has a text in every row."""
+    columns = _unique([*rows.columns, name])
+
+    def batches() -> Iterator[Batch]:
+        for batch in rows.batches():
+            yield [(*row, value) for row in batch]
+
+    def arrow() -> "pa.RecordBatchReader":
+        import pyarrow as pa
+
+        reader = rows.arrow()
+        schema = reader.schema.append(pa.field(columns[-1], pa.string()))
+        more = (
+            batch.append_column(columns[-1], pa.repeat(value, batch.num_rows)) for batch in reader
+        )
+        return pa.RecordBatchReader.from_batches(schema, more)
+
+    return Rows(columns, (*rows.types, "VARCHAR"), batches, arrow)
+
+
 def of_query(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters = ()) -> Rows:
     """Return the rows of a query, which runs when they are read.
 

@@ -29,6 +29,7 @@ MIN_SYSTEMS = 2
 class Finding(StrEnum):
     """What may be wrong with an item, the worst first."""
 
+    RATED_WRONG = "rated as wrong"
     WRONG_KEY = "wrong key suspected"
     STRONGER_FAIL = "stronger models fail"
     FLAKY = "flaky"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from warehouse.core.types import Row
     from warehouse.engine.statistics.arrays import Floats
 
+_NOTES = 3  # of raters, in a sentence
 _LONGEST = 60  # characters of an answer, a key or names in a sentence
 _TASK_SETS = """
 SELECT task_set, count(DISTINCT system) AS n_systems
@@ -37,7 +38,8 @@ GROUP BY task_set
 ORDER BY task_set
 """
 # Of each item the tasks that ask it, which are several only if the set has it twice; what is
-# expected; how inconsistent systems are; and other tasks of the set with the same text and choices.
+# expected; how inconsistent systems are; other tasks of the set with the same text and choices; and
+# who says that it is wrong.
 _TASKS = r"""
 WITH asked AS (
     SELECT DISTINCT item, task_id
@@ -76,6 +78,17 @@ flaky AS (
     FROM flaky_tasks
     WHERE suite = $suite AND task_set = $task_set
     GROUP BY task_id
+),
+
+-- What was said of an earlier text of a task may have been put right.
+wrong AS (
+    SELECT task_id, max(n_raters_wrong) AS n_raters_wrong, max(n_raters) AS n_raters,
+        flatten(list(notes)) AS notes
+    FROM wrong_tasks
+    LEFT JOIN scores.newest_tasks AS newest USING (suite, task_set, task_id)
+    WHERE suite = $suite AND task_set = $task_set
+        AND coalesce(wrong_tasks.task_hash = newest.task_hash, true)
+    GROUP BY task_id
 )
 
 SELECT
@@ -85,8 +98,12 @@ SELECT
     min(flaky.flaky_p_holm) AS flaky_p_holm,
     CAST(max(flaky.n_flaky) AS BIGINT) AS n_flaky,
     max(flaky.expected_flaky) AS expected_flaky,
-    any_value(list_filter(alike.task_ids, lambda other: other <> asked.task_id)) AS duplicates
+    any_value(list_filter(alike.task_ids, lambda other: other <> asked.task_id)) AS duplicates,
+    max(wrong.n_raters_wrong) AS n_raters_wrong,
+    max(wrong.n_raters) AS n_raters,
+    any_value(wrong.notes) AS notes
 FROM asked
+LEFT JOIN wrong ON asked.task_id = wrong.task_id
 LEFT JOIN (
     SELECT task_id, min(expected) AS expected FROM texts GROUP BY task_id
 ) AS texts ON asked.task_id = texts.task_id
@@ -100,7 +117,8 @@ COLUMNS = (
     "findings", "suite", "task_set", "task_id", "pass_rate", "pass_rate_low", "pass_rate_high",
     "n_systems", "discrimination", "discrimination_low", "discrimination_high", "p_holm",
     "wrong_key_probability", "rival_answer", "n_agreeing", "expected", "rate_of_agreeing",
-    "rate_of_passing", "n_flaky", "expected_flaky", "flaky_p_holm", "duplicates", "item",
+    "rate_of_passing", "n_flaky", "expected_flaky", "flaky_p_holm", "duplicates", "n_raters_wrong",
+    "n_raters", "notes", "item",
 )  # fmt: skip
 
 
@@ -211,6 +229,7 @@ def _findings(audit: ItemAudit, item: int, row: Row) -> list[Finding]:
     """Return the findings of an item, the worst first."""
     p_flaky = row["flaky_p_holm"]
     of_tasks = {
+        Finding.RATED_WRONG: row["n_raters_wrong"] is not None,
         Finding.FLAKY: p_flaky is not None and p_flaky <= ALPHA
         and row["n_flaky"] > row["expected_flaky"],
         Finding.DUPLICATE: bool(row["duplicates"]),
@@ -246,6 +265,10 @@ def figures(row: Row) -> str:
 def evidence(row: Row) -> Iterator[str]:
     """Yield sentences on the findings of an item, with what they rest on."""
     findings, n = row["findings"], row["n_systems"]
+    if Finding.RATED_WRONG in findings:
+        notes = ", ".join(_quoted(note) for note in (row["notes"] or ())[:_NOTES])
+        said = f"Rated as wrong by {row['n_raters_wrong']} of {row['n_raters']} raters"
+        yield f"{said}: {notes}." if notes else f"{said}."
     if row["rival_answer"] is not None and (
         Finding.WRONG_KEY in findings or Finding.DOUBTFUL_KEY in findings
     ):

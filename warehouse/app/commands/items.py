@@ -18,6 +18,7 @@ from warehouse.app.console.cli import (
     table_options,
 )
 from warehouse.app.console.completion import complete_suite
+from warehouse.app.console.task_version import left_out_tasks
 
 if TYPE_CHECKING:
     from warehouse.analysis.items.responses import Responses
@@ -62,6 +63,8 @@ def items(
             write_matrix(read_responses(connection, suite, task_set=task_set), matrix)
         lists = work_lists(connection, suite, task_set)
     if output.fmt == "table" and not output.is_wide and not output.columns:
+        if left_out := left_out_tasks():
+            say_wrapped(f"{left_out}\n")
         for each in lists:
             _say(each)
         return

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
+from warehouse.app.console.task_version import chosen_task_version, left_out_tasks
 from warehouse.core.errors import BadInput, EvalstoreError, ExitCode
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class TableOptions(NamedTuple):
             is_wide=self.is_wide,
             is_paged=self.is_paged,
             options=self.hint,
+            left_out=left_out_tasks(),
         )
 
 
@@ -169,8 +171,11 @@ max_memory_option = click.option(
 def open_store(path: Path) -> Store:
     """Open the store of the command line; each of its warnings is printed once, on stderr.
 
-    A command opens a folder once, and its readers list an object store once.
+    A command opens a folder once, and its readers list an object store once. With
+    `--task-version` it is a copy without the tasks that the version leaves out.
     """
+    if (chosen := chosen_task_version()) is not None:
+        return chosen.store
     from warehouse.app.opening import open_store as open_any
 
     context = click.get_current_context(silent=True)

@@ -26,6 +26,7 @@ class Layout:
         shares: columns whose name does not say that they are shares, shown as percentages.
         points: columns that are differences of shares, shown in percentage points.
         intervals: columns whose name does not say it, by the column that they are the interval of.
+        left_out: which tasks the figures leave out, a last column of all rows; empty for none.
     """
 
     answer: tuple[str, ...] = ()
@@ -37,6 +38,7 @@ class Layout:
     shares: tuple[str, ...] = ()
     points: tuple[str, ...] = ()
     intervals: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    left_out: str = ""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from warehouse.app.output.terminal import (
 )
 from warehouse.core.errors import BadInput
 from warehouse.core.text import formatting
-from warehouse.engine.rows import Batch, Parameters, Rows, of_query, of_values, pick
+from warehouse.engine.rows import Batch, Parameters, Rows, of_query, of_values, pick, with_constant
 
 if TYPE_CHECKING:
     import duckdb
@@ -98,6 +98,8 @@ def _write(
 ) -> None:
     notes: list[str] = []  # until the pager, if any, has gone
     chosen = pick(rows, layout.columns) if layout.columns else rows
+    if layout.left_out:
+        chosen = with_constant(chosen, "left_out", layout.left_out)
     with quiet_pipe(out):
         chunks = FORMATS[fmt](chosen, screen(out, notes.append, layout))
         if fmt == "table" and layout.is_paged:

@@ -143,11 +143,7 @@ def delete_runs(connection: duckdb.DuckDBPyConnection, runs: Iterable[RunKey]) -
     The temporary tables `changed_runs` and `rated_by_changed` are left behind, as by `load`. Return
     the names of the tables that are not of runs and may have lost rows about them, such as tags.
     """
-    connection.execute(_CHANGED_RUNS)
-    gone = [(suite, run_id, "", True, False) for suite, run_id in runs]
-    insert_rows(connection, "changed_runs", gone)
-    connection.execute(_RATED_BY_CHANGED)
-    _note_rated_runs(connection)
+    note_changed_runs(connection, runs)
     tables = [table for table in TABLES if {"suite", "run_id"} <= set(table.column_names)]
     named = [(table.name, pair) for table in tables for pair in (_OWN_RUN, *table.other_runs)]
     for name, (suite, run_id) in (*named, ("generations", _OWN_RUN)):
@@ -159,6 +155,15 @@ def delete_runs(connection: duckdb.DuckDBPyConnection, runs: Iterable[RunKey]) -
             """
         )
     return {table.name for table in tables if not table.of_run}
+
+
+def note_changed_runs(connection: duckdb.DuckDBPyConnection, runs: Iterable[RunKey]) -> None:
+    """Fill `changed_runs` and `rated_by_changed`, as `load` does, for rows that will be deleted."""
+    connection.execute(_CHANGED_RUNS)
+    changed = [(suite, run_id, "", True, False) for suite, run_id in runs]
+    insert_rows(connection, "changed_runs", changed)
+    connection.execute(_RATED_BY_CHANGED)
+    _note_rated_runs(connection)
 
 
 def _note_rated_runs(connection: duckdb.DuckDBPyConnection) -> None:
