@@ -46,6 +46,7 @@ _MODULES: tuple[str, ...] = (
     "scores.pairs",
     "scores.agreement",
     "scores.abilities",
+    "scores.items",
     "commands.site",
     "commands.view",
     "stores.planner",

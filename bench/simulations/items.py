@@ -75,9 +75,9 @@ def draw(
     key = np.zeros(_ITEMS, dtype=np.int64)
     key[:WRONG] = random.integers(1, n_answers, WRONG)
     system, item = np.nonzero(given != key)
-    failed = FailedAnswers(
-        system, item, given[system, item], np.ones(len(system)), [str(n) for n in range(n_answers)]
-    )
+    cell, answer = system * _ITEMS + item, item * n_answers + given[system, item]
+    texts = [str(n) for n in range(n_answers)] * _ITEMS
+    failed = FailedAnswers(cell, answer, np.ones(len(system)), texts)
     return Responses.from_matrix(given == key), failed
 
 

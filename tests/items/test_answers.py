@@ -10,8 +10,10 @@ from warehouse.analysis.items.responses import Responses
 def given(matrix, key):
     """Return the responses and failed answers of a matrix of answers, of which `key` passes."""
     system, item = np.nonzero(matrix != key)
-    texts = [str(n) for n in range(int(matrix.max()) + 1)]
-    failed = FailedAnswers(system, item, matrix[system, item], np.ones(len(system)), texts)
+    n_items, n_answers = matrix.shape[1], int(matrix.max()) + 1
+    cell, answer = system * n_items + item, item * n_answers + matrix[system, item]
+    texts = [str(n) for n in range(n_answers)] * n_items
+    failed = FailedAnswers(cell, answer, np.ones(len(system)), texts)
     return Responses.from_matrix(matrix == key), failed
 
 

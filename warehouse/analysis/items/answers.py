@@ -15,23 +15,40 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warehouse.analysis.items.statistics import MIN_TESTED, rest_shares
+from warehouse.engine.statistics.item_response import softplus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import duckdb
-    import numpy.typing as npt
 
     from warehouse.analysis.items.responses import Responses
     from warehouse.engine.statistics.arrays import Floats, Indices
 
-_ANSWERS = """
-SELECT system, item, answer, CAST(sum(n_passed) AS DOUBLE) AS passed,
-    CAST(sum(n_failed) AS DOUBLE) AS failed
+_GIVEN = """
+CREATE OR REPLACE TEMP TABLE given_answers AS
+SELECT system, item, answer, sum(n_passed) AS n_passed, sum(n_failed) AS n_failed
 FROM item_answers
 WHERE suite = $suite AND ($task_set IS NULL OR task_set = $task_set) AND answer IS NOT NULL
 GROUP BY system, item, answer
-ORDER BY item, answer, system
+"""
+# Those that pass nowhere at their item.
+_FAILED = """
+CREATE OR REPLACE TEMP TABLE failed_answers AS
+SELECT item, answer, row_number() OVER (ORDER BY item, answer) - 1 AS position
+FROM given_answers
+GROUP BY item, answer
+HAVING sum(n_passed) = 0
+"""
+_ANSWERS = """
+SELECT
+    systems.position * $n_items + items.position AS cell,
+    failed.position AS answer,
+    CAST(n_failed AS DOUBLE) AS n_failed
+FROM given_answers
+JOIN failed_answers AS failed USING (item, answer)
+JOIN response_systems AS systems USING (system)
+JOIN response_items AS items USING (item)
 """
 # Of a key being wrong, before the answers are looked at: chosen by the simulation in docs/items.md.
 PRIOR = 0.1
@@ -49,15 +66,13 @@ class FailedAnswers:
     """Answers that did not pass, and pass nowhere at their item.
 
     Attributes:
-        system: of each answer of a system to an item, the position of the system in the responses.
-        item: position of the item.
-        answer: position in `texts`.
+        cell: of each answer of a system to an item, the position of their cell in the responses.
+        answer: position in `texts`; equal answers to two items are two.
         share: share of the system's attempts at the item that gave this answer.
-        texts: the different answers.
+        texts: the different answers to each item, those to an item in their order.
     """
 
-    system: Indices
-    item: Indices
+    cell: Indices
     answer: Indices
     share: Floats
     texts: Sequence[str]
@@ -90,45 +105,52 @@ def read_answers(
     *,
     task_set: str | None = None,
 ) -> FailedAnswers:
-    """Read what the systems of the responses answered where they did not pass."""
-    values = {"suite": suite, "task_set": task_set}
-    rows = connection.execute(_ANSWERS, values).fetchnumpy()
-    system, item = (
-        _positions(rows[name], known)
-        for name, known in (("system", responses.systems), ("item", responses.items))
-    )
-    texts, answer = np.unique(np.asarray(rows["answer"], dtype=object), return_inverse=True)
-    passes = _sums_by_answer(item, answer, np.asarray(rows["passed"])) > 0
-    cell = _cells(responses, system, item)
-    failed = np.asarray(rows["failed"])
-    kept = (cell >= 0) & ~passes & (failed > 0)
-    share = np.minimum(failed[kept] / responses.attempts[cell[kept]], 1)
-    return FailedAnswers(system[kept], item[kept], answer[kept], share, texts.tolist())
+    """Read what systems answered where they did not pass.
+
+    Args:
+        connection: the warehouse, with what `read_responses` left in it.
+        responses: the last that were read.
+        suite: their suite.
+        task_set: their task set.
+    """
+    connection.execute(_GIVEN, {"suite": suite, "task_set": task_set})
+    connection.execute(_FAILED)
+    texts = connection.execute("SELECT answer FROM failed_answers ORDER BY position").fetchall()
+    n_items = responses.shape[1]
+    columns = connection.execute(_ANSWERS, {"n_items": n_items}).fetchnumpy()
+    cell = np.searchsorted(responses.system * n_items + responses.item, columns["cell"])
+    share = np.minimum(np.asarray(columns["n_failed"]) / responses.attempts[cell], 1)
+    return FailedAnswers(cell, np.asarray(columns["answer"]), share, [text for (text,) in texts])
 
 
 def rival_answers(responses: Responses, answers: FailedAnswers) -> RivalAnswers:
     """Return the most frequent failed answer to each item, and whether it may be the right one."""
     n_items = responses.shape[1]
-    order, agreeing = _most_frequent(answers, n_items)
-    rival = np.where(agreeing >= _MIN_AGREEING, order, -1)
-    is_rival = rival[answers.item] == answers.answer
-    gives = np.zeros(len(responses.item))
-    cells = _cells(responses, answers.system[is_rival], answers.item[is_rival])
-    np.add.at(gives, cells, answers.share[is_rival])
-    probability = _probabilities(responses, gives, _agreement(answers, n_items))
+    item = np.zeros(len(answers.texts), dtype=np.int64)
+    item[answers.answer] = responses.item[answers.cell]
+    given = np.bincount(answers.answer, answers.share, len(item)).astype(np.float64)
+    rival, agreeing = np.full(n_items, -1, dtype=np.int64), np.zeros(n_items)
+    order = np.lexsort((-np.arange(len(item)), given))
+    rival[item[order]], agreeing[item[order]] = order, given[order]  # of several, the last is kept
+    rival[agreeing < _MIN_AGREEING] = -1
+    is_rival = rival[item[answers.answer]] == answers.answer
+    share = np.where(is_rival, answers.share, 0)
+    gives = np.bincount(answers.cell, share, len(responses.item)).astype(np.float64)
+    rest = rest_shares(responses)
+    probability = _probabilities(responses, rest, gives, _agreement(item, given, n_items))
     n = np.bincount(responses.item, minlength=n_items)
     probability[(rival < 0) | (n < MIN_TESTED)] = np.nan
-    rest = rest_shares(responses)
     passes = responses.passed / responses.attempts
     rates = (_weighted_means(responses, rest, weights) for weights in (gives, passes))
     return RivalAnswers(rival, agreeing, probability, *rates)
 
 
-def _probabilities(responses: Responses, gives: Floats, agreement: float) -> Floats:
+def _probabilities(responses: Responses, rest: Floats, gives: Floats, agreement: float) -> Floats:
     """Return the probability that the key is wrong, given who passes and who gives the rival.
 
     Args:
         responses: who passes.
+        rest: of each cell, the share of the other items that its system passes.
         gives: of each cell, the share of attempts that gave the most frequent failed answer.
         agreement: how often two failed answers to an item are the same.
     """
@@ -141,42 +163,46 @@ def _probabilities(responses: Responses, gives: Floats, agreement: float) -> Flo
         for weights in (np.ones_like(passes), passes, gives)
     )
     alpha, beta = _shared_prior(n - n_passing, n_giving)
-    fails = n - n_passing - n_giving
-    ability = _logits(rest_shares(responses), responses.shape[1])
-    if_right = _marginal(responses, passes, ability) + (
-        betaln(alpha + n_giving, beta + np.maximum(fails, 0)) - betaln(alpha, beta)
-    )
+    fails = np.maximum(n - n_passing - n_giving, 0)
+    if_right, if_wrong = _marginals(responses, _logits(rest, n_items), (passes, gives))
+    if_right += betaln(alpha + n_giving, beta + fails) - betaln(alpha, beta)
     hit, missed = _CERTAINTY * agreement, _CERTAINTY * (1 - agreement)
-    if_wrong = _marginal(responses, gives, ability) + (
-        betaln(hit + n_passing, missed + np.maximum(fails, 0)) - betaln(hit, missed)
-    )
+    if_wrong += betaln(hit + n_passing, missed + fails) - betaln(hit, missed)
     probability: Floats = expit(if_wrong - if_right + np.log(PRIOR / (1 - PRIOR)))
     return probability
 
 
-def _marginal(responses: Responses, outcome: Floats, ability: Floats) -> Floats:
-    """Return for each item the log-likelihood of its outcomes, over difficulties and slopes.
+def _marginals(
+    responses: Responses, ability: Floats, outcomes: Sequence[Floats]
+) -> tuple[Floats, ...]:
+    """Return for each item the log-likelihood of each outcome, over difficulties and slopes.
 
     The outcome is logistic in the ability; the prior of the difficulty is normal, with the mean and
     the spread of the whole bank.
     """
-    n_items = responses.shape[1]
-    n = np.bincount(responses.item, minlength=n_items)
-    passed = np.bincount(responses.item, responses.passed / responses.attempts, n_items)
-    easiness = np.log((passed + 0.5) / (n - passed + 0.5))[n > 0]
-    mean, spread = float(easiness.mean()), max(float(easiness.std()), _MIN_SPREAD)
+    from scipy.special import logsumexp
+
+    item, n_items = responses.item, responses.shape[1]
+    n = np.bincount(item, minlength=n_items)
+    passed = np.bincount(item, responses.passed / responses.attempts, n_items)
+    of_items = np.log((passed + 0.5) / (n - passed + 0.5))[n > 0]
     nodes = np.linspace(-4, 4, _NODES)
-    log_weights = -(nodes**2) / 2
-    log_weights -= np.log(np.exp(log_weights).sum() * len(_SLOPES))
+    easiness = of_items.mean() + max(float(of_items.std()), _MIN_SPREAD) * nodes
     centred = ability - ability.mean()
-    total = np.full(n_items, -np.inf)
-    for slope in _SLOPES:
-        for node, log_weight in zip(nodes, log_weights, strict=True):
-            logit = slope * centred + mean + spread * node
-            of_cells = outcome * logit - np.logaddexp(0, logit)
-            likelihood = np.bincount(responses.item, of_cells, n_items)
-            total = np.logaddexp(total, likelihood + log_weight)
-    return total
+    grid = np.array([(slope, node) for slope in _SLOPES for node in easiness])
+    normaliser = np.array(
+        [np.bincount(item, softplus(slope * centred + node), n_items) for slope, node in grid]
+    )
+    log_weights = np.tile(-(nodes**2) / 2, len(_SLOPES))
+    log_weights -= logsumexp(log_weights)
+    sums = [
+        [np.bincount(item, each, n_items) for each in (outcome * centred, outcome)]
+        for outcome in outcomes
+    ]
+    return tuple(
+        logsumexp(grid @ np.array(each) - normaliser + log_weights[:, np.newaxis], axis=0)
+        for each in sums
+    )
 
 
 def _shared_prior(n_failing: Floats, n_giving: Floats) -> tuple[float, float]:
@@ -194,9 +220,8 @@ def _shared_prior(n_failing: Floats, n_giving: Floats) -> tuple[float, float]:
     return mean * certainty, (1 - mean) * certainty
 
 
-def _agreement(answers: FailedAnswers, n_items: int) -> float:
+def _agreement(item: Indices, given: Floats, n_items: int) -> float:
     """Return how often two failed answers to an item are the same, as a mean over the items."""
-    item, _, given = _by_answer(answers)
     failed = np.bincount(item, given, n_items)
     pairs, same = failed * (failed - 1), np.bincount(item, given * (given - 1), n_items)
     known = failed >= _MIN_AGREEING
@@ -225,45 +250,3 @@ def _logits(shares: Floats, n_items: int) -> Floats:
     inside = np.clip(known, least, 1 - least)
     logits: Floats = np.log(inside / (1 - inside))
     return logits
-
-
-def _most_frequent(answers: FailedAnswers, n_items: int) -> tuple[Indices, Floats]:
-    """Return the answer to each item that most systems gave, and how many; the first by text."""
-    best, agreeing = np.full(n_items, -1, dtype=np.int64), np.zeros(n_items)
-    item, answer, given = _by_answer(answers)
-    order = np.lexsort((-answer, given))  # of several, the last is kept: the most, the first text
-    best[item[order]] = answer[order]
-    agreeing[item[order]] = given[order]
-    return best, agreeing
-
-
-def _by_answer(answers: FailedAnswers) -> tuple[Indices, Indices, Floats]:
-    """Return the different pairs of item and answer, and how many systems gave each."""
-    pairs, place = np.unique(np.stack([answers.item, answers.answer]), axis=1, return_inverse=True)
-    given = np.bincount(place.ravel(), answers.share, pairs.shape[1])
-    return pairs[0], pairs[1], given.astype(np.float64)
-
-
-def _sums_by_answer(item: Indices, answer: Indices, values: Floats) -> Floats:
-    """Return for each row the sum over the rows of the same answer to the same item."""
-    pairs = item * (answer.max(initial=0) + 1) + answer
-    _, place = np.unique(pairs, return_inverse=True)
-    sums: Floats = np.bincount(place, values)[place].astype(np.float64)
-    return sums
-
-
-def _positions(names: npt.NDArray[np.object_], known: Sequence[str]) -> Indices:
-    """Return the position of each name among sorted names; -1 where it is not one of them."""
-    numbers = {name: number for number, name in enumerate(known)}
-    return np.array([numbers.get(name, -1) for name in names], dtype=np.int64)
-
-
-def _cells(responses: Responses, system: Indices, item: Indices) -> Indices:
-    """Return the positions of the cells of these systems and items; -1 where one is not filled."""
-    n_items = responses.shape[1]
-    filled, wanted = responses.system * n_items + responses.item, system * n_items + item
-    order = np.argsort(filled)
-    place = np.minimum(np.searchsorted(filled, wanted, sorter=order), max(len(filled) - 1, 0))
-    cell = order[place]
-    found: Indices = np.where((filled[cell] == wanted) & (system >= 0) & (item >= 0), cell, -1)
-    return found

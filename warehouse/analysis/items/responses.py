@@ -17,12 +17,19 @@ if TYPE_CHECKING:
 
     from warehouse.engine.statistics.arrays import Floats, Indices
 
+# The view is evaluated once for all that is read of it.
+_LOADED = """
+CREATE OR REPLACE TEMP TABLE loaded_responses AS
+SELECT
+    task_set, task_id, item, system, model, metric, scorer, filter, n_passed, n_attempts, n_unjudged
+FROM item_responses
+WHERE list_contains($suites, suite) AND coalesce(task_set = $task_set, $task_set IS NULL)
+"""
 # Scores of which items can be studied: the verdict first, else the score that most tasks have.
 _METRICS = """
 SELECT metric, scorer, filter
-FROM item_responses
-WHERE list_contains($suites, suite) AND ($task_set IS NULL OR task_set = $task_set)
-    AND n_attempts > 0
+FROM loaded_responses
+WHERE n_attempts > 0 AND coalesce(task_set = $task_set, $task_set IS NULL)
 GROUP BY metric, scorer, filter
 ORDER BY
     metric = 'passed' AND scorer IS NULL AND filter IS NULL DESC,
@@ -35,10 +42,9 @@ SELECT
     CAST(sum(n_passed) AS DOUBLE) AS passed,
     CAST(sum(n_attempts) AS DOUBLE) AS attempts,
     CAST(sum(n_unjudged) AS BIGINT) AS n_unjudged
-FROM item_responses
-WHERE list_contains($suites, suite) AND ($task_set IS NULL OR task_set = $task_set)
-    AND metric = $metric AND scorer IS NOT DISTINCT FROM $scorer
-    AND filter IS NOT DISTINCT FROM $filter
+FROM loaded_responses
+WHERE coalesce(task_set = $task_set, $task_set IS NULL) AND metric = $metric
+    AND scorer IS NOT DISTINCT FROM $scorer AND filter IS NOT DISTINCT FROM $filter
 GROUP BY system, item
 """
 _NAMES = """
@@ -59,6 +65,8 @@ WHERE cells.attempts > 0
 @dataclass(frozen=True, slots=True)
 class Responses:
     """How often systems passed items: a sparse matrix, of which each filled cell is k of n.
+
+    Cells are sorted by system and item.
 
     Attributes:
         systems: labels of the systems, sorted.
@@ -129,7 +137,7 @@ def read_responses(
     """Read the responses of a suite, or of several: the same item of two suites is one item then.
 
     Args:
-        connection: the warehouse.
+        connection: the warehouse; what was read stays in its table `loaded_responses`.
         suite: suite, or suites.
         task_set: only this task set.
         metric: score whose values are 0 and 1; the verdict if left out, or where there are no
@@ -139,18 +147,28 @@ def read_responses(
         BadInput: there are no such responses; the message names what there is.
     """
     suites = [suite] if isinstance(suite, str) else list(suite)
-    values: dict[str, object] = {"suites": suites, "task_set": task_set}
-    found = connection.execute(_METRICS, values).fetchall()
-    chosen = next((row for row in found if metric in (None, row[0])), None)
-    if chosen is None:
+    connection.execute(_LOADED, {"suites": suites, "task_set": task_set})
+    found = connection.execute(_METRICS, {"task_set": task_set}).fetchall()
+    if not any(metric in (None, name) for name, *_ in found):
         raise BadInput(_nothing(connection, suites, task_set, metric, [row[0] for row in found]))
+    return responses_of_set(connection, task_set, metric)
+
+
+def responses_of_set(
+    connection: duckdb.DuckDBPyConnection, task_set: str | None, metric: str | None = None
+) -> Responses:
+    """Return the responses to one of the task sets that were read last."""
+    values: dict[str, object] = {"task_set": task_set}
+    found = connection.execute(_METRICS, values).fetchall()
+    chosen = next(row for row in found if metric in (None, row[0]))
     values |= dict(zip(("metric", "scorer", "filter"), chosen, strict=True))
     connection.execute(_CELLS, values)
     systems, items = (_sorted_names(connection, name) for name in ("system", "item"))
-    cells = connection.execute(_RESPONSES).fetchnumpy()
+    columns = connection.execute(_RESPONSES).fetchnumpy()
     [(n_unjudged,)] = connection.execute("SELECT sum(n_unjudged) FROM response_cells").fetchall()
-    columns = (cells[name] for name in ("system", "item", "passed", "attempts"))
-    system, item, passed, attempts = map(np.asarray, columns)
+    order = np.lexsort((columns["item"], columns["system"]))
+    names = ("system", "item", "passed", "attempts")
+    system, item, passed, attempts = (np.asarray(columns[name])[order] for name in names)
     return Responses(systems, items, system, item, passed, attempts, int(n_unjudged))
 
 

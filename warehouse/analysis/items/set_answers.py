@@ -17,16 +17,11 @@ if TYPE_CHECKING:
     import duckdb
 
 _TASK_SETS = """
-SELECT DISTINCT task_set FROM item_responses
-WHERE suite = $suite AND n_attempts > 0 ORDER BY task_set
+SELECT DISTINCT task_set FROM loaded_responses WHERE n_attempts > 0 ORDER BY task_set
 """
-_TASKS = """
-SELECT item, min(task_id) FROM item_responses
-WHERE suite = $suite AND task_set = $task_set GROUP BY item
-"""
+_TASKS = "SELECT item, min(task_id) FROM loaded_responses GROUP BY item"
 _FAMILIES = """
-SELECT system, coalesce(min(model_family(model)), system) FROM item_responses
-WHERE suite = $suite AND task_set = $task_set GROUP BY system
+SELECT system, coalesce(min(model_family(model)), system) FROM loaded_responses GROUP BY system
 """
 # With fewer families, models are kept apart by themselves.
 _MIN_FAMILIES = 5
@@ -60,22 +55,18 @@ def read_set_answers(
         BadInput: there are none, or the suite has several task sets and none is named.
     """
     responses = read_responses(connection, suite, task_set=task_set)
-    if task_set is None:
-        rows = connection.execute(_TASK_SETS, {"suite": suite}).fetchall()
-        names = [name for (name,) in rows]
-        if len(names) > 1:
-            raise BadInput(f"{suite} has several task sets: name one with --task-set: {names}")
-        task_set = names[0]
-    which = {"suite": suite, "task_set": task_set}
-    tasks = dict(connection.execute(_TASKS, which).fetchall())
-    family_of = dict(connection.execute(_FAMILIES, which).fetchall())
+    names = [name for (name,) in connection.execute(_TASK_SETS).fetchall()]
+    if len(names) > 1:
+        raise BadInput(f"{suite} has several task sets: name one with --task-set: {names}")
+    tasks = dict(connection.execute(_TASKS).fetchall())
+    family_of = dict(connection.execute(_FAMILIES).fetchall())
     passed, attempts = np.zeros((2, *responses.shape))
     passed[responses.system, responses.item] = responses.passed
     attempts[responses.system, responses.item] = responses.attempts
     families = [family_of[system] for system in responses.systems]
     has_families = len(set(families)) >= _MIN_FAMILIES
     return SetAnswers(
-        task_set,
+        names[0],
         [tasks[item] for item in responses.items],
         families if has_families else list(responses.systems),
         Answers(passed, attempts),

@@ -6,9 +6,8 @@ did on the same items; of a complete matrix these are the textbook's figures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import lgamma
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,8 +24,7 @@ _ROUNDS = 50
 _CLOSE = 1e-10
 
 
-@dataclass(frozen=True, slots=True)
-class ItemStatistics:
+class ItemStatistics(NamedTuple):
     """Figures of each item, in the order of the responses' items.
 
     Attributes:
@@ -152,8 +150,9 @@ def _least_p(shares: Floats, item: Indices, n_items: int) -> Floats:
     distribution is not to be believed beyond: that the weakest of 30 systems is the only one to
     pass says little.
     """
-    pairs, counts = np.unique(np.stack([item, shares]), axis=1, return_counts=True)
-    groups = pairs[0].astype(np.int64)
+    values, value = np.unique(shares, return_inverse=True)
+    pairs, counts = np.unique(item * len(values) + value, return_counts=True)
+    groups = pairs // max(len(values), 1)
     logs = np.array([lgamma(count + 1) for count in range(int(counts.max(initial=0)) + 1)])
     n = np.bincount(item, minlength=n_items)
     of_n = np.array([lgamma(count + 1) for count in n])

@@ -10,7 +10,7 @@ import numpy as np
 from warehouse.analysis.decisions.sentences import p_text
 from warehouse.analysis.items.answers import read_answers, rival_answers
 from warehouse.analysis.items.audit import ALPHA, MIN_SYSTEMS, Finding, audit_items
-from warehouse.analysis.items.responses import read_responses
+from warehouse.analysis.items.responses import read_responses, responses_of_set
 from warehouse.analysis.items.statistics import MIN_TESTED, cronbach_alpha
 from warehouse.core.errors import BadInput
 from warehouse.core.text.figures import number, percent, whole_percent
@@ -26,14 +26,13 @@ if TYPE_CHECKING:
     from warehouse.analysis.items.audit import ItemAudit
     from warehouse.analysis.items.responses import Responses
     from warehouse.core.types import Row
-    from warehouse.engine.statistics.arrays import Floats
 
 _NOTES = 3  # of raters, in a sentence
 _LONGEST = 60  # characters of an answer, a key or names in a sentence
 _TASK_SETS = """
 SELECT task_set, count(DISTINCT system) AS n_systems
-FROM item_responses
-WHERE suite = $suite AND ($task_set IS NULL OR task_set = $task_set) AND n_attempts > 0
+FROM loaded_responses
+WHERE n_attempts > 0
 GROUP BY task_set
 ORDER BY task_set
 """
@@ -42,9 +41,10 @@ ORDER BY task_set
 # who says that it is wrong.
 _TASKS = r"""
 WITH asked AS (
-    SELECT DISTINCT item, task_id
-    FROM item_responses
-    WHERE suite = $suite AND task_set = $task_set
+    SELECT DISTINCT position, item, task_id
+    FROM loaded_responses
+    JOIN response_items USING (item)
+    WHERE task_set = $task_set
 ),
 
 texts AS (
@@ -112,6 +112,7 @@ LEFT JOIN (
     SELECT unnest(task_ids) AS task_id, task_ids FROM alike
 ) AS alike ON asked.task_id = alike.task_id
 GROUP BY asked.item
+ORDER BY min(asked.position)
 """
 COLUMNS = (
     "findings", "suite", "task_set", "task_id", "pass_rate", "pass_rate_low", "pass_rate_high",
@@ -158,10 +159,8 @@ def work_lists(
     Raises:
         BadInput: there is no such suite or task set, or each has one system only.
     """
-    values = {"suite": suite, "task_set": task_set}
-    sets = connection.execute(_TASK_SETS, values).fetchall()
-    if not sets:
-        read_responses(connection, suite, task_set=task_set)  # says why
+    read_responses(connection, suite, task_set=task_set)
+    sets = connection.execute(_TASK_SETS).fetchall()
     kept = [name for name, n_systems in sets if n_systems >= MIN_SYSTEMS]
     if not kept:
         [*_, (name, _)] = sets
@@ -173,15 +172,15 @@ def work_lists(
 
 
 def _work_list(connection: duckdb.DuckDBPyConnection, key: ItemKey) -> WorkList:
-    responses = read_responses(connection, key.suite, task_set=key.task_set)
+    responses = responses_of_set(connection, key.task_set)
     answers = read_answers(connection, responses, key.suite, task_set=key.task_set)
     rivals = rival_answers(responses, answers)
     audit = audit_items(responses, rivals)
-    tasks = {row["item"]: row for row in rows_by_name(connection.execute(_TASKS, key._asdict()))}
-    columns = {**_figures(audit), **_rival_columns(answers, rivals)}
+    columns = {**_figures(audit, rivals), "rival_answer": _rival_texts(answers, rivals)}
+    tasks = rows_by_name(connection.execute(_TASKS, key._asdict()))
     rows: list[dict[str, object]] = [
-        {**key._asdict(), **tasks[item], **dict(zip(columns, values, strict=True))}
-        for item, values in zip(responses.items, zip(*columns.values(), strict=True), strict=True)
+        {**key._asdict(), **task, **dict(zip(columns, values, strict=True))}
+        for task, values in zip(tasks, zip(*columns.values(), strict=True), strict=True)
     ]
     for place, row in enumerate(rows):
         row["findings"] = _findings(audit, place, row)
@@ -190,39 +189,21 @@ def _work_list(connection: duckdb.DuckDBPyConnection, key: ItemKey) -> WorkList:
     return WorkList(key, responses, cronbach_alpha(responses), shown)
 
 
-def _figures(audit: ItemAudit) -> dict[str, list[object]]:
-    """Return the columns of the statistics."""
+def _figures(audit: ItemAudit, rivals: RivalAnswers) -> dict[str, list[object]]:
+    """Return the columns of figures, None where one is not known."""
     found = audit.statistics
-    columns = {
-        "pass_rate": found.pass_rate,
-        "pass_rate_low": found.pass_rate_low,
-        "pass_rate_high": found.pass_rate_high,
-        "discrimination": found.discrimination,
-        "discrimination_low": found.discrimination_low,
-        "discrimination_high": found.discrimination_high,
-        "p_holm": audit.p_holm,
-    }
-    listed = {name: _nullable(values) for name, values in columns.items()}
-    return {**listed, "n_systems": found.n_systems.tolist()}
-
-
-def _rival_columns(answers: FailedAnswers, rivals: RivalAnswers) -> dict[str, list[object]]:
-    """Return the columns of the most frequent failed answers; where there is none, NULL."""
-    is_none = rivals.answer < 0
-    texts = [None if at < 0 else answers.texts[at] for at in rivals.answer]
-    numbers = (rivals.n_agreeing, rivals.rate_of_agreeing, rivals.rate_of_passing)
-    n_agreeing, agreeing, passing = (_nullable(np.where(is_none, np.nan, each)) for each in numbers)
+    columns = {name: getattr(found, name) for name in COLUMNS if name in found._fields}
+    columns |= {"p_holm": audit.p_holm, "wrong_key_probability": rivals.probability}
+    for name in ("n_agreeing", "rate_of_agreeing", "rate_of_passing"):
+        columns[name] = np.where(rivals.answer < 0, np.nan, getattr(rivals, name))
     return {
-        "rival_answer": list(texts),
-        "n_agreeing": n_agreeing,
-        "rate_of_agreeing": agreeing,
-        "rate_of_passing": passing,
-        "wrong_key_probability": _nullable(rivals.probability),
+        name: [None if np.isnan(value) else value for value in values.tolist()]
+        for name, values in columns.items()
     }
 
 
-def _nullable(values: Floats) -> list[object]:
-    return [None if np.isnan(value) else value for value in values.tolist()]
+def _rival_texts(answers: FailedAnswers, rivals: RivalAnswers) -> list[object]:
+    return [None if at < 0 else answers.texts[at] for at in rivals.answer.tolist()]
 
 
 def _findings(audit: ItemAudit, item: int, row: Row) -> list[Finding]:
@@ -237,8 +218,7 @@ def _findings(audit: ItemAudit, item: int, row: Row) -> list[Finding]:
     return [
         finding
         for finding in Finding
-        if of_tasks.get(finding, False)
-        or (finding in audit.findings and audit.findings[finding][item])
+        if (of_tasks[finding] if finding in of_tasks else audit.findings[finding][item])
     ]
 
 
