@@ -11,6 +11,7 @@ _STORED = {file.qualified for file in shipped_sql() if file.is_table} | {
     "scores.judge_drift",
     "scores.rater_alphas",
     "scores.corrected_means",
+    "scores.vote_scores",
 }
 
 

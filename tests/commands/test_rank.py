@@ -5,8 +5,12 @@ import math
 import random
 
 import pytest
+from peers import query
 from preferences import PREFERENCES, needs_preferences
 from support import add_rows, command, new_store
+
+from warehouse.app.store import Store
+from warehouse.engine.statistics import bradley_terry
 
 KEY = {"suite": "arena", "run_id": "r", "generation": "root"}
 STRENGTHS = {"ant": 1.5, "bee": 0.0, "cat": 0.0, "dog": -1.5}
@@ -181,3 +185,76 @@ def test_scores_are_those_of_evalica(tmp_path, ties):
     logs = {model: math.log(score) for model, score in oracle["evalica"][name]["scores"].items()}
     mean = sum(logs.values()) / len(logs)
     assert ours == pytest.approx({model: log - mean for model, log in logs.items()}, abs=1e-6)
+
+
+_ANSWERS = [
+    {**KEY, "content_id": name, "seq": n, "model": name, "task_id": "t0", "task_set": "core"}
+    | {"raw_output": name, "success": True}
+    for n, name in enumerate(STRENGTHS, 1)
+]
+_BOARD = """
+SELECT model, score AS log_score, score_low AS log_score_low, score_high AS log_score_high
+FROM leaderboard WHERE metric = 'overall (votes, log score)'
+"""
+
+
+def on_board(store):
+    return {row["model"]: row for row in query(store, _BOARD)}
+
+
+def test_the_board_has_the_scores_of_rank(tmp_path):
+    ended = ranked(tmp_path, drawn_votes(200), results=_ANSWERS)
+    rows = {row["model"]: row for row in json.loads(ended.out)}
+    store = Store(tmp_path / "store")
+    assert on_board(store) == {
+        model: {name: row[name] for name in on_board(store)[model]} for model, row in rows.items()
+    }
+    assert rows["ant"]["log_score_low"] > 0
+
+
+def test_only_suites_with_other_votes_are_fitted_again(tmp_path, monkeypatch):
+    fitted = []
+    fit = bradley_terry.bradley_terry
+
+    def noted(names, *rest, **options):
+        fitted.append(names)
+        return fit(names, *rest, **options)
+
+    monkeypatch.setattr(bradley_terry, "bradley_terry", noted)
+    ranked(tmp_path, drawn_votes(60), results=_ANSWERS)
+    store = Store(tmp_path / "store")
+    before = on_board(store)
+    # Answers without votes, and votes of another suite.
+    fitted.clear()
+    new = {**KEY, "run_id": "new"}
+    answers = [{**row, "run_id": "new", "content_id": f"new {row['seq']}"} for row in _ANSWERS]
+    add_rows(store.lake, runs=[{**new, "content_id": "new"}], results=answers)
+    other = {**KEY, "suite": "other"}
+    pair = [vote(n, "x", "y", outcome) | other for n, outcome in enumerate("ab")]
+    add_rows(store.lake, runs=[{**other, "content_id": "other"}], preferences=pair)
+    store.sync()
+    assert fitted == [["x", "y"]]
+    assert {model: row["log_score"] for model, row in on_board(store).items()} == {
+        model: row["log_score"] for model, row in before.items()
+    }
+    # More votes on the same answers.
+    more = [vote(1000, "dog", "ant", "a") | new | {"run_id": "more"}]
+    add_rows(store.lake, runs=[{**new, "run_id": "more", "content_id": "more"}], preferences=more)
+    store.sync()
+    assert fitted[1:] == [sorted(STRENGTHS)]
+    assert on_board(store)["ant"]["log_score"] < before["ant"]["log_score"]
+    after = on_board(store)
+    store.sync(rebuild=True)
+    assert on_board(store) == after
+    assert command(store.path, "forget", "more", "--yes").code == 0
+    assert on_board(store)["ant"] == before["ant"]
+
+
+def test_sides_that_name_no_model_are_not_ranked(tmp_path):
+    pair = [vote(n, "output_1", "output_2", outcome) for n, outcome in enumerate("ab")]
+    store = new_store(tmp_path / "store")
+    key = {**KEY, "suite": "llmbar"}
+    votes = [each | {"suite": "llmbar"} for each in pair]
+    add_rows(store.lake, runs=[{**key, "content_id": "run"}], preferences=votes)
+    store.sync()
+    assert "no votes between two models" in command(store.path, "rank").err

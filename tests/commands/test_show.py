@@ -58,7 +58,7 @@ def test_a_ranking_leads_to_the_ranks_of_suites_with_votes_only(space):
     add_rows(store.lake, runs=runs, preferences=votes)
     store.sync()
     note = (
-        "models of arena are compared by votes, which no ranking of scores counts: "
+        "models of arena are compared by votes on answers that the store lacks: "
         "`evalstore rank arena` ranks them"
     )
     shown = command("store", "show", "leaderboard")

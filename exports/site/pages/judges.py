@@ -15,8 +15,9 @@ from exports.site.tables import table
 from warehouse.analysis.charts.kinds.judges import CHART
 from warehouse.analysis.charts.panels import panels_of
 from warehouse.analysis.judges import judges, people, sentences
-from warehouse.analysis.votes import COLUMNS, rank_by_votes, vote_sources
+from warehouse.analysis.votes import COLUMNS, rank_by_votes
 from warehouse.core.errors import BadInput
+from warehouse.engine.vote_counts import vote_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from exports.site.tables import Table
     from warehouse.analysis.charts.chart import Panel
     from warehouse.analysis.judges import Judge
-    from warehouse.analysis.votes import VoteSource
     from warehouse.core.types import Row
+    from warehouse.engine.vote_counts import VoteSource
 
 _JUDGES = 200  # of a suite
 _COLUMNS = (

@@ -10,7 +10,7 @@
 -- metric: what the row ranks by: `passed`, the verdict, has a pass_rate; every other metric a score
 -- is_main: whether it is the main metric of the task set: app_quality for posters, else `passed`; of a
 --     task set without verdicts, the score `passed` if there is one, else the metric with the most
---     scored tasks
+--     scored tasks; votes never are
 -- pass_rate: mean over the tasks of the share of attempts that passed; calls without an answer did
 --     not pass; NULL if nothing was judged
 -- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,
@@ -22,7 +22,7 @@
 --     none is missing. Tasks whose validator judges nothing have none to miss
 -- max_pass_rate: the same if every such answer had passed
 -- remark: where verdicts are missing, what pass_rate is of, and both bounds, in words; of a corrected metric,
---     which labels it is made of, or why there is no score; else NULL
+--     which labels it is made of, or why there is no score; likewise of one of votes; else NULL
 -- n_tasks: tasks asked, those without an answer included
 -- n_clusters: clusters of the judged or scored tasks, where some depend on each other (questions about
 --     one passage): the interval is of clusters, and there is none below 6; NULL where no two tasks are
@@ -36,7 +36,7 @@
 -- version_reason: how that version was found: `declared`, `largest`, `agreed` or `sample`; see
 --     scores.task_set_versions
 -- is_comparable: whether the row may be compared with the others of its task set: it was asked the
---     same tasks as the row that covers most of the set
+--     same tasks as the row that covers most of the set, or the metric is of votes, which need no same tasks
 -- pass_rate_in_set: pass rate over the tasks of the set only, of a row that was asked all of these
 --     and more; NULL otherwise
 -- run_id: the latest full run: no run of the model asked more tasks of the set's version,
@@ -60,7 +60,7 @@
 --     where none passed
 -- stopped_rate: share of the trials of known end that ended by a limit, by time or by an error
 -- score: mean over the tasks of the metric, attempts averaged, on the metric's own scale (app_quality:
---     0 to 100); NULL for `passed`
+--     0 to 100); of votes a log score, which is no rate: see docs/judges.md; NULL for `passed`
 -- score_low: lower end of the 95 % interval of the score: by bootstrap for app_quality, else see
 --     metrics
 -- score_high: upper end of that interval
@@ -203,6 +203,7 @@ figures AS (
         NULL AS scorer,
         NULL AS filter,
         true AS is_first,
+        false AS is_of_votes,
         NULL AS remark,
         poster_scores.score,
         poster_scores.score_low,
@@ -228,13 +229,19 @@ figures AS (
         metrics.scorer,
         metrics.filter,
         false AS is_first,
+        metrics.is_of_votes,
         metrics.remark,
         metrics.mean AS score,
         metrics.mean_low AS score_low,
         metrics.mean_high AS score_high,
         metrics.n_tasks AS n_scored
     FROM full_runs
-    JOIN scores.headline_scores AS metrics ON full_runs.entry = metrics.entry
+    JOIN (
+        SELECT *, false AS is_of_votes FROM scores.headline_scores
+        UNION ALL BY NAME
+        SELECT * EXCLUDE (n_results), true AS is_of_votes FROM scores.vote_metrics
+    ) AS metrics
+        ON full_runs.entry = metrics.entry
     LEFT JOIN suite_traits AS traits ON full_runs.suite = traits.suite
     WHERE
         traits.main_metric IS DISTINCT FROM metrics.metric
@@ -248,7 +255,7 @@ weighed AS (
     SELECT
         *,
         bool_or(pass_rate IS NOT NULL OR is_first AND metric <> 'passed') OVER of_set AS has_first,
-        count(*) FILTER (NOT is_first) OVER (
+        count(*) FILTER (NOT is_first AND NOT is_of_votes) OVER (
             PARTITION BY suite, task_set, run_id, provider, model, settings
         ) = 0 AS is_only,
         sum(n_scored) OVER (PARTITION BY suite, task_set, metric, scorer, filter) AS n_set_scored
@@ -262,11 +269,12 @@ boards AS (
         *,
         is_first OR (
             NOT has_first
+            AND NOT is_of_votes
             AND (metric, scorer, filter) IS NOT DISTINCT FROM first_value((metric, scorer, filter))
                 OVER (
                     PARTITION BY suite, task_set
                     ORDER BY
-                        is_first, metric <> 'passed', n_set_scored DESC NULLS LAST, metric, scorer,
+                        is_first, is_of_votes, metric <> 'passed', n_set_scored DESC NULLS LAST, metric, scorer,
                         filter
                 )
         ) AS is_main
@@ -313,7 +321,7 @@ SELECT
             THEN set_sizes.n_tasks_in_set
     END AS n_tasks_in_set,
     set_sizes.version_reason,
-    boards.asked IS NOT DISTINCT FROM boards.asked_of_set AS is_comparable,
+    boards.is_of_votes OR boards.asked IS NOT DISTINCT FROM boards.asked_of_set AS is_comparable,
     CASE
         WHEN boards.n_covered = set_sizes.n_tasks_in_set AND boards.n_tasks > boards.n_covered
             AND boards.is_first
@@ -364,6 +372,7 @@ LEFT JOIN tool_tiers AS tiers
 -- Trials that nothing judged, answers that only votes are about, and judges of other runs, rank nowhere.
 WHERE boards.pass_rate IS NOT NULL
     OR boards.score IS NOT NULL
+    OR boards.is_of_votes
     OR (
         trials.entry IS NULL
         AND NOT EXISTS (

@@ -3,7 +3,8 @@
 -- these values. An attempt whose score is not a number (NaN, a text) is left out; so is a task without
 -- a value. Runs whose tasks all have one attempt have the reducer mean only. A run that repeats calls
 -- of another run is taken as a whole, one without calls of its own is left out, and so are replays.
--- Next to a judge's figure is the same corrected by labels of people or gold, where there are any.
+-- Next to a judge's figure is the same corrected by labels of people or gold, where there are any. What votes
+-- say of a model is with its run on the board.
 -- grain: run × provider × model × settings × task set × scorer × metric × filter × reducer × k
 -- inherits: lake.result_scores, results
 -- blocks: suite, run_id, task_set
@@ -11,7 +12,7 @@
 --     filter
 -- metric: name of the score in result_scores; `passed` without a scorer is the verdict, and calls
 --     without an answer did not pass, as in the leaderboard; that of a judge's figure corrected by labels
---     ends in "(corrected)"
+--     ends in "(corrected)", that of votes in "(votes, log score)"
 -- reducer: how the attempts at a task become one value: mean, median, max, mode (the most frequent
 --     value, the first of several), majority (the value of more than half of them, else none); and,
 --     where every score is from 0 to 1 and 1 is a pass: at_least_k (1 if k or more passed, else 0),
@@ -30,14 +31,14 @@
 --     many trials as their variance is worth, see effective_tasks; else student_t: the mean ± the
 --     97.5 % quantile of Student's t with n_tasks - 1 degrees of freedom × stderr, which can go beyond
 --     the possible values; clustered where tasks depend on each other, see clustered_interval, or of scores
---     of other scales Student's t over the clusters; corrected: see docs/judges.md; NULL without an interval
+--     of other scales Student's t over the clusters; corrected, votes: see docs/judges.md; NULL without an interval
 -- stderr: standard error of the mean: the standard deviation over the tasks (ddof 1) / sqrt(n_tasks);
---     NULL for a single task, and of a corrected figure that labels alone make
+--     NULL for a single task, of votes, and of a corrected figure that labels alone make
 -- median: median of the tasks' values
 -- min: smallest of the tasks' values
 -- max: largest of the tasks' values
 -- remark: of a corrected figure, how many labels of whom it is made of; "labelled answers only" and why, where
---     the labels cannot speak for the other answers, so that mean is NULL; NULL for other figures
+--     the labels cannot speak for the other answers, so that mean is NULL; likewise of votes; NULL for other figures
 -- Reducers are applied once to the tasks of a figure that scored the same: `kinds`. The values of all
 -- tasks, in the order of the tasks, are then looked up.
 WITH attempts AS (
@@ -289,6 +290,13 @@ shown AS (
         stderr,
         remark
     FROM scores.corrected_means
+    UNION ALL BY NAME
+    SELECT
+        * EXCLUDE (n_clusters),
+        'mean' AS reducer,
+        0 AS n_unscored,
+        if(mean_low IS NULL, NULL, 'votes') AS interval_method
+    FROM scores.vote_metrics
 )
 
 SELECT

@@ -19,6 +19,7 @@
 -- unread_reply: how the explanation of such a score begins where no grade was found in the model's reply
 -- component_prefix: what the names of those scores begin with that its other scores and its verdict are made of
 -- judge_in_metric: whether the score x_JUDGE_score is what one judge said, and x_score the mean of several
+-- hides_models: whether its logs name the sides of a pair, but not the models that gave the answers
 -- needs_seed: whether a run cannot be repeated without its temperature and seed
 SELECT
     NULL::VARCHAR AS suite,
@@ -38,5 +39,6 @@ SELECT
     NULL::VARCHAR AS unread_reply,
     NULL::VARCHAR AS component_prefix,
     NULL::BOOLEAN AS judge_in_metric,
+    NULL::BOOLEAN AS hides_models,
     NULL::BOOLEAN AS needs_seed
 WHERE false

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from warehouse.analysis.votes import Cluster, Control
     from warehouse.engine.statistics.bradley_terry import Ties
+    from warehouse.engine.vote_counts import Cluster, Control
 
 _TIES = {"half": "a tie is half a win each", "davidson": "ties have a parameter of their own"}
 

@@ -46,10 +46,9 @@ _REPORTED_MODELS = """
 """
 # Votes between two models.
 _VOTED_SUITES = """
-    SELECT DISTINCT coalesce(suite_a, suite) AS voted_suite FROM lake.preferences
-    WHERE model_a <> model_b AND outcome IS NOT NULL
-        AND coalesce($suite = voted_suite, true)
-    ORDER BY voted_suite
+    SELECT DISTINCT suite FROM scores.vote_scores
+    WHERE coalesce($suite = suite, true)
+    ORDER BY suite
 """
 _ORDERS = {
     "runs": " ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id DESC"
@@ -180,15 +179,15 @@ def _note_reported(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _note_votes(connection: duckdb.DuckDBPyConnection, ranking: SqlFile, suite: str | None) -> None:
-    """Say which suites a ranking lacks because their models are only compared by votes."""
+    """Say which suites a ranking lacks because it has votes on their models only."""
     voted = connection.execute(_VOTED_SUITES, {"suite": suite}).fetchall()
     if voted:
         ranked = connection.sql(f"FROM {ranking.qualified}").select("suite").fetchall()
         missing = [name for (name,) in voted if (name,) not in ranked]
         if missing:
             note_wrapped(
-                f"models of {', '.join(missing)} are compared by votes, which no ranking of scores "
-                f"counts: `evalstore rank {missing[0]}` ranks them"
+                f"models of {', '.join(missing)} are compared by votes on answers that the store "
+                f"lacks: `evalstore rank {missing[0]}` ranks them"
             )
 
 

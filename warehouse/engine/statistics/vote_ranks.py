@@ -49,24 +49,38 @@ def vote_ranks(scores: Scores, *, level: float = _LEVEL, seed: int = SEED) -> li
         level: confidence, of the ranks for all systems together.
         seed: of the simulation.
     """
-    log_scores, errors = scores.log_scores, scores.standard_errors
+    log_scores = scores.log_scores
     ranks = [1 + int((log_scores > score).sum()) for score in log_scores]
-    if scores.covariance is None or errors is None:
+    if scores.covariance is None:
         return [VoteRank(rank, None, None, None) for rank in ranks]
-    n = scores.n_effective
-    df, widened = n - 1, sqrt(n / (n - 1))
+    df, widened = _freedom(scores)
     gaps = log_scores[:, np.newaxis] - log_scores
     pair_errors = _pair_errors(scores.covariance)
     beyond = widened * _largest_quantile(scores.covariance, pair_errors, df, level, seed)
     n_worse = (gaps > beyond * pair_errors).sum(axis=1)
     n_better = (gaps < -beyond * pair_errors).sum(axis=1)
-    reaches = widened * student_quantile((1 + level) / 2, df) * errors
+    intervals = score_intervals(scores, level=level)
     return [
-        VoteRank(rank, 1 + int(better), len(ranks) - int(worse), Interval(score - by, score + by))
-        for rank, better, worse, score, by in zip(
-            ranks, n_better, n_worse, log_scores.tolist(), reaches.tolist(), strict=True
-        )
+        VoteRank(rank, 1 + int(better), len(ranks) - int(worse), interval)
+        for rank, better, worse, interval in zip(ranks, n_better, n_worse, intervals, strict=True)
     ]
+
+
+def score_intervals(scores: Scores, *, level: float = _LEVEL) -> list[Interval | None]:
+    """Return the interval of each log score alone; None without a covariance."""
+    errors = scores.standard_errors
+    if errors is None:
+        return [None] * len(scores.log_scores)
+    df, widened = _freedom(scores)
+    reaches = widened * student_quantile((1 + level) / 2, df) * errors
+    ends = zip(scores.log_scores.tolist(), reaches.tolist(), strict=True)
+    return [Interval(score - by, score + by) for score, by in ends]
+
+
+def _freedom(scores: Scores) -> tuple[float, float]:
+    """Return the degrees of freedom, and by what errors are widened for few clusters."""
+    n = scores.n_effective
+    return n - 1, sqrt(n / (n - 1))
 
 
 def _pair_errors(covariance: Floats) -> Floats:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from warehouse.engine.tables.pair_tests import update_pair_tests
 from warehouse.engine.tables.raters.corrected_means import update_corrected_means
 from warehouse.engine.tables.raters.judge_agreement import update_judge_agreement
+from warehouse.engine.tables.raters.vote_scores import update_vote_scores
 from warehouse.engine.tables.runs import in_parts, runs_in
 from warehouse.engine.tables.score_tables import replace_runs
 
@@ -71,6 +72,7 @@ def compute_boards(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFil
     update_pair_tests(connection, "scores.board_runs")
     update_judge_agreement(connection, everything=True)
     update_corrected_means(connection, None)
+    update_vote_scores(connection, None, everything=True)
 
 
 def update_boards(

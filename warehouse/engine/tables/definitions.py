@@ -67,6 +67,7 @@ def define(connection: duckdb.DuckDBPyConnection) -> set[str]:
     from warehouse.engine.tables.pair_tests import create_pair_tests
     from warehouse.engine.tables.raters.corrected_means import create_corrected_means
     from warehouse.engine.tables.raters.judge_agreement import create_judge_agreement
+    from warehouse.engine.tables.raters.vote_scores import create_vote_scores
     from warehouse.engine.tables.score_tables import create_table
 
     files, tables = _definitions_in_order()
@@ -74,6 +75,7 @@ def define(connection: duckdb.DuckDBPyConnection) -> set[str]:
     create_pair_tests(connection)
     create_judge_agreement(connection)
     create_corrected_means(connection)
+    create_vote_scores(connection)
     emptied = set()
     for file in files:
         if file.is_function:

@@ -9,6 +9,7 @@ from warehouse.engine.tables.boards import compute_boards, update_boards
 from warehouse.engine.tables.definitions import tables_of_scores
 from warehouse.engine.tables.raters.corrected_means import update_corrected_means
 from warehouse.engine.tables.raters.judge_agreement import update_judge_agreement
+from warehouse.engine.tables.raters.vote_scores import update_vote_scores
 from warehouse.engine.tables.runs import runs_in
 from warehouse.engine.tables.shared_calls import update_shared_calls
 from warehouse.engine.views.sql_files import shipped_sql
@@ -78,3 +79,4 @@ def derive(
         recorded = rescored if "annotations" in changed else ()
         update_judge_agreement(connection, recorded=recorded)
         update_corrected_means(connection, f"({concerned}) AS concerned")
+        update_vote_scores(connection, touched_runs)

@@ -218,7 +218,7 @@ def _delete_runs(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Run
 def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
     """Drop the tables of scores that no file defines any more."""
     defined = {file.name for file in files if file.is_table} | {SHARED_CALLS, "pair_tests"}
-    defined |= TABLES.keys() | {"corrected_means"}
+    defined |= TABLES.keys() | {"corrected_means", "vote_scores"}
     rows = connection.execute(
         "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'scores'"
     ).fetchall()

@@ -99,14 +99,23 @@ _BOOKKEEPING = {
         "What judges say of runs, corrected by labels: see metrics.",
         "run × provider × model × settings × task set × scorer × metric",
     ),
+    "scores.vote_scores": (
+        "What votes say of models, by Bradley and Terry's model: see vote_metrics.",
+        "suite × criterion × scorer × model",
+    ),
     "scores.pair_tests": (
         "The tests of pairs of models: see scores.pair_counts.",
         "what a test depends on",
     ),
 }
 # The views that show tables of another name.
-_SHOWN_BY = {"scores.corrected_means": "main.metrics"}
+_SHOWN_BY = {
+    "scores.corrected_means": "main.metrics",
+    "scores.vote_scores": "scores.vote_metrics",
+}
 _BOOKKEEPING_COLUMNS = {
+    "criterion": "what was asked for",
+    "task_sets": "task sets of the votes on the model",
     "entry": "hash of the run and model; see scores.setups",
     "test_key": "hash of what the test depends on",
     "p_value": "two-sided p-value of the test",

@@ -32,6 +32,7 @@ _CODE = (
     "core/types",
     "engine/tables/raters/corrected_means",
     "engine/tables/raters/judge_agreement",
+    "engine/tables/raters/vote_scores",
     "engine/tables/loading",
     "engine/tables/pair_tests",
     "engine/tables/runs",
