@@ -1,4 +1,4 @@
-"""The matrix and the work list of 1,000 systems by 10,000 items, a tenth of them asked: CPU time."""
+"""Matrix and work list of 1,000 systems by 10,000 items, a tenth of them asked: CPU time."""
 
 from __future__ import annotations
 
