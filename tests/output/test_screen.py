@@ -236,6 +236,21 @@ def test_different_names_stay_different():
     assert fold_apart(["same"] * 3, 2) == ["s…"] * 3
 
 
+def test_names_that_differ_where_no_one_fold_shows_it_stay_different():
+    names = [f"provider/{'a' * 30}{x}{'b' * 30}{y}{'c' * 30}-mini" for x in "12" for y in "12"]
+    for width in (9, 13, 24, 40):
+        assert len({fold(name, width) for name in names}) == 1
+        folded = fold_apart([*names, *names], width)
+        assert len(set(folded)) == 4
+        assert folded[:4] == folded[4:]
+        assert all(cell_len(name) <= width for name in folded)
+        assert all(name.startswith("pr") for name in folded)
+    others = fold_apart([*names, "other/" + "d" * 99], 24)
+    assert len(set(others)) == 5
+    assert others[-1].startswith("other/")
+    assert all(cell_len(name) <= 3 for name in fold_apart(names, 3))
+
+
 def test_prose_is_cropped_at_its_end():
     assert crop("one two three", 8) == "one two…"
     assert fold("relay/example/tundra-large", 16) == "relay/ex…a-large"

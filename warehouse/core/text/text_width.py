@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,16 +52,37 @@ def fold(text: str, width: int, head: int | None = None) -> str:
 
 
 def fold_apart(texts: Sequence[str], width: int) -> list[str]:
-    """Return texts folded at one place, that at which the fewest different ones look alike."""
+    """Return texts folded at one place, that at which the fewest different ones look alike.
+
+    If some are alike even so, they are folded where they are alike.
+    """
     n_different = len(set(texts))
     best: list[str] = []
     for head in (width // 2, *range(width)):
-        folded = [fold(text, width, head) for text in texts]
-        if not best or len(set(folded)) > len(set(best)):
-            best = folded
+        tried = [fold(text, width, head) for text in texts]
+        if not best or len(set(tried)) > len(set(best)):
+            best = tried
         if len(set(best)) == n_different:
             break
-    return best
+    if len(set(best)) == n_different:
+        return best
+    apart = _from_difference(sorted(set(texts)), width, "", 0)
+    return [apart[text] for text in texts]
+
+
+def _from_difference(texts: Sequence[str], width: int, shown: str, at: int) -> dict[str, str]:
+    """Return sorted texts folded where they are alike; up to a place, `shown` is what is left."""
+    columns = enumerate(zip(*texts, strict=False))
+    start = next((n for n, chars in columns if len(set(chars)) > 1), min(map(len, texts)))
+    shown += crop(texts[0][at:start], max((width - width_of(shown)) // 3, 1))
+    folded: dict[str, str] = {}
+    for char, group in groupby(texts, key=lambda text: text[start : start + 1]):
+        same = list(group)
+        if len(same) > 1:
+            folded |= _from_difference(same, width, shown + char, start + 1)
+        else:
+            folded[same[0]] = crop(shown + same[0][start:], width)
+    return folded
 
 
 def _fitting(text: Iterable[str], width: int) -> Iterable[str]:
