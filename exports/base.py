@@ -31,6 +31,7 @@ EXPORTERS: tuple[tuple[str, str, str], ...] = (
 )
 PUBLISHERS: tuple[tuple[str, str, str], ...] = (
     ("posters", "exports.posters.publication:PUBLISHER", "The report of a poster run."),
+    ("delta", "exports.delta.command:PUBLISHER", "Public tables, for any engine, as Delta."),
 )
 
 

@@ -1,0 +1,1 @@
+"""Publishes public tables as Delta tables, for every engine, and only what has changed since."""

@@ -1,0 +1,140 @@
+"""Delta's log, by the package deltalake, which only this module imports."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from deltalake import DeltaTable, Field, Schema
+from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake.transaction import (
+    AddAction,
+    CommitProperties,
+    PostCommitHookProperties,
+    RemoveAction,
+    create_table_with_add_actions,
+)
+
+from exports.delta.files import STATISTICS
+from exports.delta.state import PUBLISHED_MEANWHILE
+from warehouse.core.errors import EvalstoreError, StoreBusy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from exports.delta.state import PublishedFile
+
+# A commit fails when another one came before.
+_NO_RETRIES = CommitProperties(max_commit_retries=0)
+# The log is left alone: the snapshot before is still read by it.
+_NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
+
+
+class DeltaLog:
+    """The log of a table, as it was when this was made: a commit fails if there is a newer one.
+
+    Attributes:
+        path: the folder of the table.
+        version: the version of the table; -1 if there is none.
+        active: the names of its data files.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.version = -1
+        self.active: set[str] = set()
+        self._table: DeltaTable | None = None
+        with _errors(path):
+            if path.is_dir() and DeltaTable.is_deltatable(str(path)):
+                self._table = DeltaTable(str(path))
+                self.version = self._table.version()
+                files = pa.table(self._table.get_add_actions())
+                self.active = set(files.column("path").to_pylist())
+
+    def commit(
+        self, schema: pa.Schema, meanings: Mapping[str, str], files: Mapping[str, PublishedFile]
+    ) -> int:
+        """Make these files the table, in one commit; return its version.
+
+        Args:
+            schema: the columns. If they change, all files are new.
+            meanings: what they mean, by name.
+            files: the files of the table, by name: new ones and those that stay.
+
+        Raises:
+            StoreBusy: another process committed meanwhile.
+            EvalstoreError: the log cannot be written.
+        """
+        columns = _delta_schema(schema, meanings)
+        now = time.time_ns() // 10**6
+        removed = [
+            RemoveAction(path, data_change=True, deletion_timestamp=now)
+            for path in sorted(self.active - files.keys())
+        ]
+        added = [
+            AddAction(f.path, f.n_bytes, {}, now, data_change=True, stats=f.statistics)
+            for path, f in sorted(files.items())
+            if path not in self.active
+        ]
+        with _errors(self.path):
+            if self._table is None or self._table.schema() != columns:
+                self._create(columns, added)
+            elif removed or added:
+                self._table.create_write_transaction(
+                    [*added, *removed],
+                    mode="append",
+                    schema=columns,
+                    commit_properties=_NO_RETRIES,
+                    post_commithook_properties=_NO_HOOKS,
+                )
+            else:
+                return self.version
+        return self.version + 1
+
+    def forget(self) -> None:
+        """Delete all of the log that the newest version does not need."""
+        if self._table is not None:
+            with _errors(self.path):
+                self._table.create_checkpoint()
+                self._table.cleanup_metadata()
+
+    def _create(self, columns: Schema, added: list[AddAction]) -> None:
+        """Create the table, or replace the columns and all files of one that exists."""
+        create_table_with_add_actions(
+            str(self.path),
+            columns,
+            added,
+            mode="error" if self._table is None else "overwrite",
+            name=self.path.name,
+            configuration={
+                "delta.dataSkippingStatsColumns": ",".join(
+                    field.name for field in columns.fields if field.name in STATISTICS
+                ),
+                "delta.logRetentionDuration": "interval 0 seconds",
+            },
+            commit_properties=_NO_RETRIES,
+            post_commithook_properties=_NO_HOOKS,
+        )
+
+
+def _delta_schema(schema: pa.Schema, meanings: Mapping[str, str]) -> Schema:
+    fields = []
+    for field in Schema.from_arrow(schema).fields:
+        comment = {"comment": meanings[field.name]} if meanings.get(field.name) else {}
+        fields.append(Field(field.name, field.type, nullable=True, metadata=comment))
+    return Schema(fields)
+
+
+@contextmanager
+def _errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except CommitFailedError as error:
+        raise StoreBusy(f"{path}: {PUBLISHED_MEANWHILE}") from error
+    except DeltaError as error:
+        raise EvalstoreError(
+            f"{path}: Delta's log cannot be read or written ({error}); publish to a new folder"
+        ) from error

@@ -1,0 +1,247 @@
+"""What was published: the files of each publication, and the folder that holds them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from exports.delta.changes import Unit
+from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged, StoreNewer
+from warehouse.core.files import read_regular
+from warehouse.lake.atomic import sync_folder, write_durably
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from exports.delta.changes import UnitKey
+
+MARK = "evalstore-delta.json"
+_ABOUT = "Delta tables that `evalstore publish delta` wrote. It deletes its former files here."
+PUBLISHED_MEANWHILE = "another machine published meanwhile; publish again"
+_FORMAT = 1
+_LARGEST = 2**30
+_DAY_SECONDS = 86_400
+# Data files, and files whose writer was killed before they got their names.
+_OURS = ("*/*.parquet", "_publications/*.part", "*/_delta_log/*.tmp")
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """A data file.
+
+    Attributes:
+        path: its name in the folder of the table.
+        n_rows: its rows.
+        n_bytes: its size.
+        statistics: what Delta's log says of it, JSON.
+        units: the runs that it holds.
+    """
+
+    path: str
+    n_rows: int
+    n_bytes: int
+    statistics: str
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTable:
+    """A table of a publication: its version in Delta, and its files by name."""
+
+    version: int
+    files: dict[str, PublishedFile]
+
+    def runs(self) -> set[UnitKey]:
+        """Return the runs of its rows."""
+        keys = {unit.key for file in self.files.values() for unit in file.units}
+        return {key for key in keys if key[1] is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """What a publication consists of.
+
+    Attributes:
+        number: its number, from 1.
+        oldest: the oldest publication whose files are kept.
+        made_from: hash of what it was made from: the lake, the version of evalstore, the options.
+        lake: hash of the batches of the lake.
+        with_text: whether it has texts.
+        published_at: when it was written, UTC.
+        tables: the tables, by name.
+    """
+
+    number: int
+    oldest: int
+    made_from: str
+    lake: str
+    with_text: bool
+    published_at: str
+    tables: dict[str, PublishedTable]
+
+    def paths(self) -> set[str]:
+        """Return the data files, from the folder of the tables."""
+        return {f"{name}/{path}" for name, table in self.tables.items() for path in table.files}
+
+
+class PublicFolder:
+    """A folder of published tables.
+
+    The file of a publication exists before engines see its snapshot, and as long as its data files
+    do: what a killed process left undone is done by the next one.
+
+    Args:
+        path: the folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.public = path / "public"
+        self._publications = self.public / "_publications"
+
+    def check(self) -> None:
+        """Check that the folder is ours, or can be.
+
+        Raises:
+            BadInput: it holds something else, or is no folder.
+            StoreNewer: a newer version of evalstore publishes to it.
+        """
+        if self.path.exists() and not self.path.is_dir():
+            raise BadInput(f"{self.path} is not a folder")
+        mark = self.path / MARK
+        if mark.exists():
+            if orjson.loads(mark.read_bytes())["format"] > _FORMAT:
+                raise StoreNewer(f"{self.path}: a newer evalstore publishes here; upgrade this one")
+        elif self.path.is_dir() and any(self.path.iterdir()):
+            raise BadInput(
+                f"{self.path} holds something else than published tables; name a new folder"
+            )
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other processes from publishing here; the folder is created and marked.
+
+        Raises:
+            BadInput: it holds something else, or cannot be written.
+            StoreBusy: another process publishes here.
+        """
+        self.check()
+        try:
+            self.public.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise BadInput(f"{self.path}: cannot be written ({error.strerror})") from error
+        try:
+            _lock(descriptor, self.path)
+            write_durably(self.path / MARK, orjson.dumps({"about": _ABOUT, "format": _FORMAT}))
+            self._publications.mkdir(exist_ok=True)
+            yield
+        except OSError as error:
+            raise BadInput(f"{self.path}: cannot be written ({error.strerror or error})") from error
+        finally:
+            os.close(descriptor)
+
+    def latest(self) -> Publication | None:
+        """Return the newest publication; None if there is none.
+
+        Raises:
+            StoreDamaged, StoreNewer: it cannot be read.
+        """
+        numbers = self._numbers()
+        return self._read(numbers[-1]) if numbers else None
+
+    def add(self, publication: Publication) -> None:
+        """Write the file of a publication.
+
+        Raises:
+            StoreBusy: another process wrote one of this number.
+        """
+        target = self._file(publication.number)
+        partial = target.with_suffix(f".{os.getpid()}.part")
+        try:
+            write_durably(partial, orjson.dumps(publication))
+            os.link(partial, target)
+        except FileExistsError:
+            raise StoreBusy(f"{self.path}: {PUBLISHED_MEANWHILE}") from None
+        finally:
+            partial.unlink(missing_ok=True)
+        sync_folder(target.parent)
+
+    def outdated(self, latest: Publication) -> list[Publication]:
+        """Return the publications that are not kept any more, and have not been deleted."""
+        return [self._read(number) for number in self._numbers() if number < latest.oldest]
+
+    def delete(self, outdated: list[Publication]) -> None:
+        """Delete publications: the data files that no other has, then what says so."""
+        numbers = {publication.number for publication in outdated}
+        others = (self._read(number) for number in self._numbers() if number not in numbers)
+        kept = {path for publication in others for path in publication.paths()}
+        for publication in outdated:
+            for path in publication.paths() - kept:
+                (self.public / path).unlink(missing_ok=True)
+            self._file(publication.number).unlink(missing_ok=True)
+
+    def sweep(self, *, older_than: float = _DAY_SECONDS) -> list[str]:
+        """Delete files that no publication names: those of processes that were killed.
+
+        Args:
+            older_than: in seconds; younger ones are kept.
+
+        Returns:
+            their names.
+        """
+        kept = {path for number in self._numbers() for path in self._read(number).paths()}
+        swept = []
+        for pattern in _OURS:
+            for file in sorted(self.public.glob(pattern)):
+                name = file.relative_to(self.public).as_posix()
+                with suppress(FileNotFoundError):
+                    if name not in kept and file.stat().st_mtime <= time.time() - older_than:
+                        file.unlink()
+                        swept.append(name)
+        return swept
+
+    def _numbers(self) -> list[int]:
+        return sorted(int(file.stem) for file in self._publications.glob("*.json"))
+
+    def _file(self, number: int) -> Path:
+        return self._publications / f"{number:09}.json"
+
+    def _read(self, number: int) -> Publication:
+        file = self._file(number)
+        try:
+            document = orjson.loads(read_regular(file, max_bytes=_LARGEST))
+            tables = {name: _parse_table(table) for name, table in document.pop("tables").items()}
+            return Publication(**document, tables=tables)
+        except (ValueError, TypeError, KeyError) as error:
+            raise StoreDamaged(
+                f"{file}: damaged; publish to a new folder, and delete this one"
+            ) from error
+
+
+def _parse_table(table: dict[str, Any]) -> PublishedTable:
+    files = {}
+    for path, file in table["files"].items():
+        units = tuple(
+            Unit((u["key"][0], u["key"][1]), u["n_rows"], u["digest"]) for u in file["units"]
+        )
+        files[path] = PublishedFile(**{**file, "units": units})
+    return PublishedTable(table["version"], files)
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StoreBusy(
+            f"{path}: another `evalstore publish` is writing there; wait until it ends"
+        ) from None
+    except OSError:
+        pass  # no locks here: Delta refuses a second commit of the same version

@@ -1,0 +1,484 @@
+"""Published Delta tables have the rows of the warehouse, for every engine, and no others."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+from deltalake import DeltaTable
+from support import (
+    REFERENCE,
+    ROOT,
+    SECRET,
+    add_rows,
+    import_into,
+    log,
+    needs_reference,
+    task,
+    write_log,
+)
+
+from exports.delta import changes, state
+from exports.delta.command import publish_tables
+from exports.delta.log import DeltaLog
+from exports.delta.state import PublicFolder
+from exports.delta.tables import TABLES, public_columns
+from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged
+from warehouse.engine.base_store import EvalstoreWarning
+from warehouse.lake.forgetting import forget
+
+FIGURES = """
+SELECT suite, is_replay, count(*), round(sum(cost_usd), 9), avg(passed::INT), count(duplicate_of)
+FROM results GROUP BY ALL ORDER BY ALL
+"""
+GONE = ("palindrome", "2026-04-03/models/kokeilu-1.yaml")
+NAMES = [table.name for table in TABLES]
+
+
+def rows_in(frame):
+    return Counter(map(repr, frame.rows()))
+
+
+def in_warehouse(store, table, *, with_text=True):
+    with store.reading() as connection:
+        columns = public_columns(connection, table, with_text=with_text)
+        expressions = ", ".join(column.expression for column in columns)
+        return connection.sql(f"SELECT {expressions} FROM ({table.sql})").pl()
+
+
+def snapshot(folder):
+    """Return the newest version of each table, as a reader finds it."""
+    rows = pl.read_delta(str(folder / "public" / "snapshots"))
+    newest = rows.filter(pl.col("snapshot") == pl.col("snapshot").max())
+    return dict(newest.select("table_name", "version").rows())
+
+
+def published(folder, name):
+    return pl.read_delta(str(folder / "public" / name), version=snapshot(folder)[name])
+
+
+def check_equals_warehouse(store, folder, *, with_text=True):
+    for table in TABLES:
+        rows = in_warehouse(store, table, with_text=with_text)
+        assert rows_in(published(folder, table.name)) == rows_in(rows), table.name
+
+
+def data_files(folder):
+    return {path.relative_to(folder / "public") for path in folder.glob("public/*/*.parquet")}
+
+
+def traces(folder, text):
+    """Return the files of a folder that have a text in their bytes or rows."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert files
+    found = [path for path in files if text.encode() in path.read_bytes() + str(path).encode()]
+    for path in files:
+        if path.suffix == ".parquet":
+            found += [path] if text in str(pl.read_parquet(path).rows()) else []
+    return found
+
+
+def run_rows(n, suite="toys", texts=()):
+    """Return rows of a run: a header, and a result for each text."""
+    run = {"suite": suite, "run_id": f"run-{n}", "generation": "root", "content_id": f"head-{n}"}
+    result = {**run, "model": f"model-{n}", "task_set": "set", "provider": "here"}
+    result |= {
+        "is_correct": n % 2 == 0,
+        "cost_usd": n / 8,
+        "started_at": datetime(2026, 1, n + 1, tzinfo=UTC),
+    }
+    results = [
+        {**result, "content_id": f"{n}-{i}", "task_id": f"t{i}", "answer": text, "seq": i}
+        for i, text in enumerate(texts or (f"answer {n}", f"other {n}"))
+    ]
+    return {"runs": [run], "results": results}
+
+
+def add_run(store, n, **options):
+    add_rows(store.lake, **run_rows(n, **options))
+
+
+def add_secret(store, tmp_path):
+    tasks = [task(9, answer=SECRET)]
+    import_into(store, write_log(tmp_path / "logs/gone.yaml", tasks=tasks, date=GONE[1][:10]))
+
+
+@pytest.fixture
+def made(store, tmp_path):
+    """A store with a replaced, a forgotten, a repeated and a replayed run."""
+    import_into(store, write_log(tmp_path / "logs/a.yaml", log((1, 2))))
+    import_into(store, write_log(tmp_path / "logs/a.yaml", log((1, 2, 3))))
+    import_into(store, write_log(tmp_path / "logs/b.yaml", log((2, 3, 4))), run_as="second")
+    add_secret(store, tmp_path)
+    forget(store.lake, GONE)
+    add_run(store, 1)
+    add_run(store, 2, suite="others")
+    replay = run_rows(3)
+    for row in replay["results"]:
+        row["provider"] = "replay"
+    add_rows(store.lake, **replay)
+    store.sync(rebuild=True)
+    return store
+
+
+def test_the_tables_have_the_rows_of_the_warehouse(made, tmp_path):
+    publish_tables(made, tmp_path / "out")
+    check_equals_warehouse(made, tmp_path / "out")
+    results = published(tmp_path / "out", "results")
+    assert (results["is_replay"].sum(), results["duplicate_of"].count()) == (2, 2)
+    with duckdb.connect() as connection:
+        connection.register("results", results)
+        figures = connection.execute(FIGURES).fetchall()
+    query = FIGURES.replace("passed::INT", "coalesce(is_correct, objective_pass, computed)::INT")
+    assert figures == made.sql(query.replace("results", "scores.resolved_results", 1)).fetchall()
+
+
+def test_every_engine_can_read_the_tables(made, tmp_path):
+    """Protocol (1, 2), times with a zone, no type that engines lack, and columns with meanings."""
+    publish_tables(made, tmp_path / "out")
+    kinds = set()
+    for name in [*NAMES, "snapshots"]:
+        table = DeltaTable(str(tmp_path / "out/public" / name))
+        protocol = table.protocol()
+        assert (protocol.min_reader_version, protocol.min_writer_version) == (1, 2)
+        assert table.metadata().partition_columns == []
+        for field in table.schema().fields:
+            assert field.metadata["comment"], (name, field.name)
+            kinds.add(str(field.type).split("(")[1].split(",")[0].strip('")'))
+    assert kinds <= {"string", "long", "integer", "double", "boolean", "date", "timestamp"} | {
+        *("PrimitiveType", "ArrayType", "MapType", "StructType")
+    }
+
+
+def test_the_log_has_bounds_of_names_and_times_only(made, tmp_path):
+    publish_tables(made, tmp_path / "out")
+    actions = pl.DataFrame(DeltaTable(str(tmp_path / "out/public/results")).get_add_actions())
+    low = {field.name for field in actions.schema["min"].fields}
+    assert low == {"suite", "run_id", "model", "task_set", "started_at"}
+    assert actions["num_records"].sum() == len(published(tmp_path / "out", "results"))
+    for row in actions.rows(named=True):
+        file = pl.read_parquet(tmp_path / "out/public/results" / row["path"])
+        for name in low:
+            bounds = (row["min"][name], row["max"][name])
+            assert bounds == (file[name].min(), file[name].max()), name
+
+
+def test_a_file_has_whole_runs_of_one_suite(made, tmp_path, monkeypatch):
+    monkeypatch.setattr(changes, "_FILE_BYTES", 250)
+    publish_tables(made, tmp_path / "out")
+    places = Counter()
+    for path in (tmp_path / "out/public/results").glob("*.parquet"):
+        runs = set(pl.read_parquet(path).select("suite", "run_id").rows())
+        assert len({suite for suite, _ in runs}) == 1
+        places.update(runs)
+    assert set(places.values()) == {1}
+    assert len(places) == len(data_files(tmp_path / "out") & {
+        path.relative_to(tmp_path / "out/public")
+        for path in (tmp_path / "out/public/results").iterdir()
+    })  # fmt: skip
+    check_equals_warehouse(made, tmp_path / "out")
+
+
+def test_without_text_no_prompt_or_answer_is_published(store, tmp_path):
+    secret = task(1, answer=SECRET)
+    import_into(store, write_log(tmp_path / "a.yaml", tasks=[secret]))
+    publish_tables(store, tmp_path / "out", without_text=True)
+    for text in (SECRET, secret["prompt"], "Vastaa"):
+        assert traces(tmp_path / "out", text) == []
+    check_equals_warehouse(store, tmp_path / "out", with_text=False)
+    assert pl.read_delta(str(tmp_path / "out/public/snapshots"))["with_text"].to_list() == [
+        False
+    ] * len(TABLES)
+    publish_tables(store, tmp_path / "out")
+    check_equals_warehouse(store, tmp_path / "out")
+
+
+def test_a_dry_run_writes_nothing(made, tmp_path):
+    exported = publish_tables(made, tmp_path / "out", dry_run=True)
+    assert "results: 12 rows to write (0.0 MB), 0 stay" in exported.notes
+    assert not (tmp_path / "out").exists()
+    publish_tables(made, tmp_path / "out")
+    assert (
+        "results: 0 rows to write (0.0 MB), 12 stay"
+        in publish_tables(made, tmp_path / "out", dry_run=True).notes
+    )
+
+
+def test_other_folders_are_refused(store, tmp_path, monkeypatch):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(BadInput, match="holds something else"):
+        publish_tables(store, tmp_path)
+    with pytest.raises(BadInput, match="to folders only"):
+        publish_tables(store, Path("s3://bucket/tables"))
+    monkeypatch.setitem(sys.modules, "deltalake", None)
+    for name in ("publication", "log"):
+        monkeypatch.delitem(sys.modules, f"exports.delta.{name}", raising=False)
+    with pytest.raises(BadInput, match=r"pip install '\.\[delta\]'"):
+        publish_tables(store, tmp_path / "out")
+
+
+# --- again
+
+
+def test_a_publication_writes_only_what_has_changed(made, tmp_path):
+    out = tmp_path / "out"
+    for n in range(10, 20):
+        add_run(made, n, suite=f"suite-{n % 5}")
+    publish_tables(made, out)
+    first = data_files(out)
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
+    assert publish_tables(made, out).notes == [f"publication 1 in {out} is up to date"]
+    assert before.keys() == {path for path in out.rglob("*") if path.is_file()}
+
+    add_run(made, 20, suite="suite-0")
+    publish_tables(made, out)
+    check_equals_warehouse(made, out)
+    new = data_files(out) - first
+    for path in new - {path for path in new if path.parts[0] == "snapshots"}:
+        assert set(pl.read_parquet(out / "public" / path)["suite"]) == {"suite-0"}, path
+    assert len({path for path in new if path.parts[0] == "results"}) == 1
+    versions = snapshot(out)
+    assert (versions["results"], versions["messages"]) == (1, 0)
+
+
+@pytest.mark.parametrize("change", ["replaced", "unmarked", "resolved"])
+def test_what_other_files_decide_about_rows_is_published_again(made, tmp_path, change):
+    """The digest of a run has what other runs and model files decide about its rows."""
+    publish_tables(made, tmp_path / "out")
+    before = published(tmp_path / "out", "results")
+    if change == "replaced":
+        path = write_log(tmp_path / "logs/a.yaml", log((1, 2, 3, 4, 5)))
+        import_into(made, path)
+    elif change == "unmarked":
+        query = "FROM runs SELECT run_id WHERE suite = 'palindrome' AND run_id <> 'second'"
+        [[run]] = made.sql(query).fetchall()
+        forget(made.lake, ("palindrome", run))
+    else:
+        (tmp_path / "models").mkdir()
+        (tmp_path / "models/kokeilu-1.yaml").write_text("name: known\n")
+        import_into(made, tmp_path / "models/kokeilu-1.yaml")
+    publish_tables(made, tmp_path / "out")
+    check_equals_warehouse(made, tmp_path / "out")
+    assert rows_in(published(tmp_path / "out", "results")) != rows_in(before)
+
+
+def test_small_files_of_a_suite_grow_with_the_logarithm_of_publications(store, tmp_path):
+    for n in range(1, 17):
+        add_run(store, n)
+        publish_tables(store, tmp_path / "out")
+    assert len(DeltaTable(str(tmp_path / "out/public/results")).file_uris()) <= 5
+    check_equals_warehouse(store, tmp_path / "out")
+
+
+def test_the_snapshot_before_stays_readable(store, tmp_path):
+    out = tmp_path / "out"
+    for n in range(1, 5):
+        add_run(store, n)
+        publish_tables(store, out)
+        rows = pl.read_delta(str(out / "public/snapshots")).filter(table_name="results")
+        for row in rows.sort("snapshot").rows(named=True):
+            results = pl.read_delta(str(out / "public/results"), version=row["version"])
+            assert len(results) == row["n_rows"] == 2 * row["snapshot"]
+        assert sorted(rows["snapshot"]) == [n - 1, n][n == 1 :]
+
+
+# --- forgetting
+
+
+def test_nothing_of_a_forgotten_run_stays(made, tmp_path):
+    """Its text and names are in no byte below the folder, and nothing else is lost."""
+    out = tmp_path / "out"
+    for n in range(10, 13):
+        add_run(made, n)
+        publish_tables(made, out)
+    import_into(
+        made, write_log(tmp_path / "s.yaml", tasks=[task(9, answer=SECRET)]), run_as="gone-1"
+    )
+    publish_tables(made, out)
+    add_run(made, 14)
+    publish_tables(made, out)
+    for text in (SECRET, "gone-1"):
+        assert traces(out, text)
+    forget(made.lake, ("palindrome", "gone-1"))
+    made.sync(rebuild=True)
+    publish_tables(made, out)
+    for text in (SECRET, "gone-1"):
+        assert traces(out, text) == []
+    check_equals_warehouse(made, out)
+    assert publish_tables(made, out).notes[0].endswith("is up to date")
+
+
+def test_what_killed_publications_left_is_swept(made, tmp_path):
+    out = tmp_path / "out"
+    publish_tables(made, out)
+    old, new = (out / "public/results" / name for name in ("old.parquet", "new.parquet"))
+    for path in (old, new):
+        shutil.copy(next((out / "public/results").glob("*.parquet")), path)
+    os.utime(old, (0, 0))
+    publish_tables(made, out)
+    assert old.exists()
+    assert "deleted 1 files" in publish_tables(made, out, sweep=True).notes[-1]
+    assert (old.exists(), new.exists()) == (False, True)
+    check_equals_warehouse(made, out)
+
+
+def test_a_damaged_store_is_not_published(made, tmp_path):
+    """Its runs would pass for forgotten ones."""
+    publish_tables(made, tmp_path / "out")
+    before = data_files(tmp_path / "out")
+    for path in made.lake.path.rglob("results.parquet"):
+        path.write_bytes(b"damaged")
+    made.warehouse.unlink()
+    with pytest.warns(EvalstoreWarning), pytest.raises(StoreDamaged, match="batches are missing"):
+        publish_tables(made, tmp_path / "out")
+    assert data_files(tmp_path / "out") == before
+
+
+# --- kills, and two at once
+
+PUBLISH = """
+import sys
+from pathlib import Path
+from exports.delta.command import publish_tables
+import exports.delta.publication
+from warehouse.app.store import Store
+from tests.campaigns.killing import _kill_at_operation
+_kill_at_operation(int(sys.argv[3]))
+publish_tables(Store(Path(sys.argv[1])), Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_publication_leaves_a_snapshot_and_is_continued(made, tmp_path):
+    """Killed at every ninth operation while it adds a run and forgets another one."""
+    out = tmp_path / "out"
+    add_secret(made, tmp_path)
+    publish_tables(made, out)
+    states = [rows_in(published(out, "results"))]
+    forget(made.lake, GONE)
+    add_run(made, 10)
+    made.sync(rebuild=True)
+    [table] = (table for table in TABLES if table.name == "results")
+    states.append(rows_in(in_warehouse(made, table)))
+    for operation in range(2, 1000, 9):
+        arguments = (made.path, out, str(operation))
+        ended = subprocess.run([sys.executable, "-c", PUBLISH, *arguments], cwd=ROOT, check=False)
+        if ended.returncode == 0:
+            break
+        assert ended.returncode == -signal.SIGKILL
+        assert rows_in(published(out, "results")) in states
+    assert operation > 50
+    check_equals_warehouse(made, out)
+    assert traces(out, SECRET) == []
+
+
+def test_the_second_of_two_publications_says_so(made, tmp_path):
+    busy = pytest.raises(StoreBusy, match="another `evalstore publish` is writing there")
+    with PublicFolder(tmp_path / "out").writing(), busy:
+        publish_tables(made, tmp_path / "out")
+    publish_tables(made, tmp_path / "out")
+
+
+@pytest.mark.parametrize("at", ["commit", "add"])
+def test_without_locks_one_of_two_publications_wins(made, tmp_path, monkeypatch, at):
+    """As of two machines: another one publishes while this one has written its files."""
+    out = tmp_path / "out"
+    publish_tables(made, out)
+    add_run(made, 10)
+    monkeypatch.setattr(state, "_lock", lambda *_: None)
+    owner = DeltaLog if at == "commit" else PublicFolder
+    original = getattr(owner, at)
+
+    def after_another(*arguments):
+        monkeypatch.setattr(owner, at, original)
+        publish_tables(made, out)
+        return original(*arguments)
+
+    monkeypatch.setattr(owner, at, after_another)
+    with pytest.raises(StoreBusy, match="another machine published meanwhile; publish again"):
+        publish_tables(made, out)
+    check_equals_warehouse(made, out)
+    add_run(made, 12)
+    publish_tables(made, out)
+    check_equals_warehouse(made, out)
+    assert data_files(out) >= {
+        Path(name, path)
+        for name in NAMES
+        for path in pl.DataFrame(DeltaTable(str(out / "public" / name)).get_add_actions())["path"]
+    }
+
+
+# --- what the docs print
+
+BLOCKS = re.findall(
+    r"```(python|sql)\n(.*?)```", (ROOT / "docs/publishing.md").read_text(), re.DOTALL
+)
+PYTHON = [text for kind, text in BLOCKS if kind == "python"]
+FIGURES_BY_SUITE = """
+SELECT suite, count(*), sum(cost_usd), avg(coalesce(is_correct, objective_pass, computed)::INTEGER)
+FROM scores.resolved_results GROUP BY suite
+"""
+
+
+def rounded(rows):
+    return sorted(tuple(round(v, 9) if isinstance(v, float) else v for v in row) for row in rows)
+
+
+def figures_of_engines(folder, monkeypatch):
+    """Return the figures by suite that the code of the docs gives in each engine."""
+    monkeypatch.chdir(folder)
+    by_polars, by_deltalake = {}, {}
+    exec(PYTHON[0], by_polars)
+    exec(PYTHON[1], by_deltalake)
+    figures = {"polars": by_polars["figures"].collect().rows()}
+    rows = pl.from_arrow(by_deltalake["results"]).group_by("suite")
+    columns = (pl.len(), pl.sum("cost_usd"), pl.mean("passed"))
+    figures["deltalake"] = rows.agg(*columns).rows()
+    if find_spec("duckdb_extension_delta") and duckdb.__version__.startswith("1.5.5"):
+        import duckdb_extension_delta
+
+        [extension] = Path(duckdb_extension_delta.__path__[0]).rglob("*.duckdb_extension")
+        [(_, query)] = [block for block in BLOCKS if block[0] == "sql"]
+        with duckdb.connect() as connection:
+            connection.execute(f"LOAD '{extension}'")
+            figures["DuckDB"] = connection.execute(query).fetchall()
+    return figures
+
+
+def check_figures(store, folder, monkeypatch):
+    publish_tables(store, folder / "published")
+    known = rounded((s, n, cost or 0.0, rate) for s, n, cost, rate in
+                    store.sql(FIGURES_BY_SUITE).fetchall())  # fmt: skip
+    for engine, rows in figures_of_engines(folder, monkeypatch).items():
+        assert rounded((s, n, cost or 0.0, rate) for s, n, cost, rate in rows) == known, engine
+
+
+def test_the_code_of_the_docs_gives_the_figures_of_the_warehouse(made, tmp_path, monkeypatch):
+    check_figures(made, tmp_path, monkeypatch)
+
+
+@pytest.mark.skipif(
+    not find_spec("duckdb_extension_delta"),
+    reason="DuckDB's extension `delta` is not installed: `make test-oldest` has it",
+)
+def test_duckdb_reads_the_tables(made, tmp_path, monkeypatch):
+    publish_tables(made, tmp_path / "published")
+    assert "DuckDB" in figures_of_engines(tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+@needs_reference
+def test_the_figures_of_the_reference_data(store, tmp_path, monkeypatch):
+    folders = [path for path in sorted(REFERENCE.iterdir()) if path.is_dir()]
+    import_into(store, *folders, redact=True)
+    check_figures(store, tmp_path, monkeypatch)
+    check_equals_warehouse(store, tmp_path / "published")
