@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
+
+from exports.delta.state import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -12,32 +14,14 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from exports.delta.state import PublishedFile
+    from exports.delta.state import PublishedFile, UnitKey
     from exports.delta.tables import PublicColumn, PublicTable
-
-# The suite and the run; no run for rows of none.
-UnitKey: TypeAlias = "tuple[str | None, str | None]"
 
 # Bytes of texts and rows in a file: about a quarter of it with zstd.
 _FILE_BYTES = 512 * 2**20
 _ROW_BYTES = 100
 # Of a verdict that is not the log's, in `result_scores`.
 _COMPUTED_TEXT = "explanation"
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """The rows of a run in a table, or those of a suite that are of no run.
-
-    Attributes:
-        key: the suite and the run.
-        n_rows: their number.
-        digest: a hash of the rows, whatever their order.
-    """
-
-    key: UnitKey
-    n_rows: int
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from exports.delta.changes import Source, Unit
+    from exports.delta.changes import Source
+    from exports.delta.state import Unit
 
 # The log may keep its statistics for longer than a text that was forgotten: names only.
 STATISTICS = ("suite", "run_id", "model", "task_set", "started_at")

@@ -7,11 +7,10 @@ import os
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
-from exports.delta.changes import Unit
 from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged, StoreNewer
 from warehouse.core.files import read_regular
 from warehouse.lake.atomic import sync_folder, write_durably
@@ -20,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from exports.delta.changes import UnitKey
+# The suite and the run; no run for rows of none.
+UnitKey: TypeAlias = "tuple[str | None, str | None]"
 
 MARK = "evalstore-delta.json"
 _ABOUT = "Delta tables that `evalstore publish delta` wrote. It deletes its former files here."
@@ -30,6 +30,21 @@ _LARGEST = 2**30
 _DAY_SECONDS = 86_400
 # Data files, and files whose writer was killed before they got their names.
 _OURS = ("*/*.parquet", "_publications/*.part", "*/_delta_log/*.tmp")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The rows of a run in a table, or those of a suite that are of no run.
+
+    Attributes:
+        key: the suite and the run.
+        n_rows: their number.
+        digest: a hash of the rows, whatever their order.
+    """
+
+    key: UnitKey
+    n_rows: int
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
