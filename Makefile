@@ -122,7 +122,7 @@ s3: $(S3)/.ready  ## test stores on an object store with a server on loopback
 # Where Java or the package cannot be had, this says so and ends.
 define tests_with_spark
 @sh tools/spark.sh $(PYTHON) $(SPARK)
-@[ ! -e $(SPARK)/.ready ] || $(SPARK)/bin/python -m pytest -m slow tests/scale/test_spark.py
+@[ ! -e $(SPARK)/.ready ] || $(SPARK)/bin/python -m pytest -m slow tests/scale/test_spark.py tests/scale/test_spark_death.py
 endef
 
 spark: $(READY)  ## install Spark where possible, and test tables that a cluster on loopback writes

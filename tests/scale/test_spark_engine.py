@@ -184,4 +184,4 @@ def test_pyspark_is_asked_for(cli, tmp_path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"sc://127.0.0.1:{server.getsockname()[1]}"
         found = cli("sync", "--to", tmp_path / "tables", "--engine", address)
-    assert (found.code, "evalstore[spark]" in found.err) == (2, True)
+    assert (found.code, "pip install '.[spark]'" in found.err) == (2, True)

@@ -30,11 +30,14 @@ if TYPE_CHECKING:
 
 _PORT = 15002
 _CONNECT_SECONDS = 30
+# Of a request to a server that is gone: ten seconds in all; by default, more than ten minutes.
+_RETRIES, _LONGEST_PAUSE_MS = 5, 4_000
 # Of one job of Spark, so that neither its plan nor its replies get large.
 _TASKS_AT_ONCE = 1_000
 _BYTES_AT_ONCE = 16 * 2**20
 _SCHEMA = "number long, reply string"
 _ARROW_SCHEMA = pa.schema([("number", pa.int64()), ("reply", pa.string())])
+_GONE = re.compile(r"StatusCode\.UNAVAILABLE|failed to connect|Socket closed")
 _MISSING = re.compile(r"No module named '(?:warehouse|evalstore)\b")
 _UNSEEN = "a worker does not see this folder: use one that all machines share, or an object store"
 
@@ -57,13 +60,17 @@ def spark_engine(address: str, environment: Path | None = None) -> Iterator[Spar
         from grpc import RpcError
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
+        from pyspark.sql.connect.client.retries import DefaultPolicy
     except ImportError as error:
         raise BadInput(
-            f"--engine {name} needs another package: pip install 'evalstore[spark]' ({error})"
+            f"--engine {name} needs another package: in a checkout of evalstore, "
+            f"`pip install '.[spark]'` ({error})"
         ) from error
     failures = (PySparkException, RpcError)
     with _messages(name, failures):
         session = SparkSession.builder.remote(address).create()
+    policy = DefaultPolicy(max_retries=_RETRIES, max_backoff=_LONGEST_PAUSE_MS)
+    session.client.set_retry_policies([policy])
     try:
         if environment is not None:
             with _messages(name, failures):
@@ -71,6 +78,7 @@ def spark_engine(address: str, environment: Path | None = None) -> Iterator[Spar
                 session.conf.set("spark.sql.execution.pyspark.python", "environment/bin/python")
         yield SparkEngine(session, name, failures)
     finally:
+        session.client.set_retry_policies([])  # a session that is lost ends by itself
         session.stop()
 
 
@@ -210,6 +218,8 @@ def _message(text: str) -> str:
             "the Python of its workers does not have evalstore: install the same version there, "
             "or send it with --environment"
         )
+    if _GONE.search(text):
+        return "the Spark server has ended, or cannot be reached any more: see that it runs"
     text = text.partition("JVM stacktrace")[0].partition("Driver stacktrace")[0]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     told = [line for line in lines if not line.startswith("at ")]
