@@ -1,9 +1,11 @@
 """`evalstore judges posters`: a workspace with gold, silver, two annotators and a judge."""
 
 import json
+import random
 
 import pytest
 from poster_cases import SAMPLES, rows, run
+from support import add_rows, new_store
 
 from warehouse.app.store import Store
 from warehouse.engine.scoring.posters.batches import score_batch
@@ -131,3 +133,85 @@ def test_figures_by_silver_stand_next_to_those_by_gold(gold, silver):
         assert row["difference"] == pytest.approx(row["gold_mean"] - row["silver_mean"])
         assert row["basis"] == "labelled answers only"
     assert rows(Store(silver), query) == []
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """Return stores of 120 posters on which silver is too kind: with a third as gold, and all."""
+    record = json.loads(next((SAMPLES / "settled").glob("*.json")).read_text("utf-8"))
+    event = record["events"][0]
+    key = {"suite": "posters", "task_set": "tour"}
+    run_key = {"suite": "posters", "run_id": "20260101-120000-made", "generation": "root"}
+    draw = random.Random(4)
+    tasks, results, silver, declared = [], [], [], []
+    for n in range(120):
+        name = f"p{n:03}"
+        events = [
+            {**event, "date": f"2026-01-{day:02}"} for day in range(1, 2 + draw.randint(1, 3))
+        ]
+        said = {**record, "events": events}
+        # The prediction has most of what silver says; gold has still more events in some posters.
+        found = {**record, "events": events[draw.randint(0, 1) :]}
+        more = [{**event, "date": f"2026-02-{day:02}"} for day in range(1, 1 + draw.randint(0, 2))]
+        seq = {**key, "task_id": name, "seq": n + 1}
+        tasks.append(
+            {**seq, "task_set_hash": "v1", "status": "ok", "content_id": name, "task_hash": name}
+        )
+        results.append(
+            {**run_key, **seq, "content_id": name, "model": "a", "parsed_output": json.dumps(found)}
+            | {"output_state": "object", "success": True}
+        )
+        record_key = {**key, "task_id": name, "annotator": "m"}
+        silver.append(
+            {**record_key, "kind": "model", "label": "silver", "document": json.dumps(said)}
+        )
+        full = {**record, "events": [*events, *more]}
+        declared.append(
+            {**record_key, "kind": "declared", "label": "gold", "document": json.dumps(full)}
+        )
+    for n, each in enumerate((*silver, *declared)):
+        each["content_id"] = f"record {n}"
+    stores = []
+    for chosen in (random.Random(9).sample(declared, 40), declared):
+        store = new_store(tmp_path_factory.mktemp("drawn") / "store")
+        header = {**run_key, "content_id": "run", "task_set": "tour", "task_set_hash": "v1"}
+        config = {"config": json.dumps({"models": ["a"]})}
+        records_of = [*silver, *chosen]
+        add_rows(
+            store.lake, runs=[header | config], tasks=tasks, results=results, annotations=records_of
+        )
+        store.sync()
+        stores.append(store)
+    return stores
+
+
+_CORRECTED = "FROM metrics WHERE metric = 'app_quality (corrected)'"
+
+
+def test_gold_drawn_as_declared_corrects_figures_by_silver(drawn):
+    part, every = drawn
+    assert rows(part, _CORRECTED) == []
+    run(part.path, "tag", "20260101-120000-made", "gold_probability=0.3333")
+    [found] = rows(part, _CORRECTED)
+    assert (found["scorer"], found["n_tasks"]) == ("silver", 120)
+    assert found["remark"] == "corrected by 40 labels (gold)"
+    [truth] = rows(every, "FROM poster_silver_check WHERE metric = 'app_quality'")
+    assert truth["n_posters"] == 120
+    assert truth["silver_mean"] > found["mean_high"]
+    assert found["mean_low"] < truth["gold_mean"] < found["mean_high"]
+    after = rows(part, _CORRECTED)
+    run(part.path, "sync", "--rebuild")
+    assert rows(part, _CORRECTED) == after
+
+
+def test_gold_that_is_not_drawn_as_declared_corrects_nothing(drawn):
+    part, _ = drawn
+    run(part.path, "tag", "20260101-120000-made", "gold_probability=0.9")
+    [found] = rows(part, _CORRECTED)
+    assert found["mean"] is None
+    assert "40 of 120 tasks, although about 108 were drawn" in found["remark"]
+    run(part.path, "tag", "20260101-120000-made", "gold_probability=often")
+    [found] = rows(part, _CORRECTED)
+    assert found["remark"].endswith("and how they were drawn is not recorded")
+    run(part.path, "tag", "20260101-120000-made", "--remove", "gold_probability")
+    assert rows(part, _CORRECTED) == []

@@ -1,6 +1,6 @@
 -- How far each model's figures by silver ground truth are from those by gold, over the posters that have both,
--- next to the figure of poster_report. How the gold posters were drawn is not recorded: these figures are
--- about them only, and no figure of all posters is corrected by them.
+-- next to the figure of poster_report. These figures are about posters with both only; where the run's tag
+-- gold_probability declares how gold was drawn, metrics has one of all posters, corrected by gold.
 -- grain: run × model × metric
 -- first: model, metric, n_posters, silver_mean, gold_mean, difference, difference_low, difference_high, run_id
 -- inherits: poster_report

@@ -32,7 +32,11 @@ WITH given AS (
         sampling_probability AS chance,
         content_id,
         {rated_at: coalesce(rated_at, TIMESTAMP '0001-01-01'), batch: batch, id: content_id} AS age
-    FROM lake.ratings
+    FROM (
+        FROM lake.ratings
+        UNION ALL BY NAME
+        FROM scores.poster_silver_ratings
+    ) AS ratings
     WHERE result_id IS NOT NULL
         -- A label that was drawn but not given has a probability, too.
         AND (value IS NOT NULL OR rater_kind IN ('human', 'gold') AND sampling_probability IS NOT NULL)

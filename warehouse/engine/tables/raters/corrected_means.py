@@ -25,15 +25,18 @@ _HAS_LABELS = f"""
 SELECT true FROM (
     (SELECT suite FROM lake.ratings WHERE rater_kind IN ('human', 'gold') LIMIT 1)
     UNION ALL (SELECT suite FROM {TABLE} LIMIT 1)
+    UNION ALL (SELECT suite FROM lake.tags WHERE name = 'gold_probability' LIMIT 1)
 ) LIMIT 1
 """
-# Ratings may be of results of another run.
+# Ratings may be of results of another run, and gold of a declared run comes without one.
 _CONCERNED = """
 CREATE OR REPLACE TEMP TABLE labelled_runs AS
     SELECT suite, run_id FROM {runs}
     UNION
     SELECT coalesce(rated_suite, suite), coalesce(rated_run_id, run_id)
     FROM lake.ratings SEMI JOIN {runs} USING (suite, run_id)
+    UNION
+    SELECT suite, run_id FROM lake.tags WHERE name = 'gold_probability'
 """
 _RATINGS = """FROM (
     FROM lake.ratings SEMI JOIN labelled_runs AS runs
