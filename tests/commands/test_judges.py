@@ -156,6 +156,8 @@ def test_configurations_of_a_judge_are_compared(said):
     lines = said(ratings=[*rows])
     text = lines[lines.index("j") + 1]
     assert 'kappa was 1.00 ({"prompt":"old"})' in text
+    assert "These figures take 2 configurations of it (`rater_config`) together" in text
+    assert "configurations" not in lines[lines.index("steady") + 1]
 
 
 def test_a_preference_for_length_or_family_is_what_people_do_not_share(said):

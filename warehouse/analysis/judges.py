@@ -26,7 +26,8 @@ SELECT
     coalesce(result_suite, suite) AS suite, 'rating' AS kind, criterion,
     rater_name(rater, rater_kind, rater_config) AS judge,
     count(*) AS n_items, count(*) FILTER (status <> 'ok') AS n_unread,
-    if(count(coalesce(result_id, model)) = 0, 'tasks', 'answers') AS what
+    if(count(coalesce(result_id, model)) = 0, 'tasks', 'answers') AS what,
+    count(DISTINCT coalesce(CAST(rater_config AS VARCHAR), '')) AS n_configurations
 FROM ratings
 WHERE rater_kind NOT IN ('human', 'gold') AND is_current
 GROUP BY ALL
@@ -34,7 +35,8 @@ UNION ALL
 SELECT
     answers_suite AS suite, 'preference' AS kind, criterion,
     rater_name(rater, rater_kind, rater_config) AS judge,
-    count(*) AS n_items, count(*) FILTER (outcome IS NULL) AS n_unread, 'pairs' AS what
+    count(*) AS n_items, count(*) FILTER (outcome IS NULL) AS n_unread, 'pairs' AS what,
+    count(DISTINCT coalesce(CAST(rater_config AS VARCHAR), '')) AS n_configurations
 FROM preference_verdicts
 WHERE rater_kind NOT IN ('human', 'gold')
 GROUP BY ALL
@@ -94,6 +96,7 @@ class Judge:
         what: what it judged: answers, pairs of them, or tasks, where no model answered.
         n_items: how many of these.
         n_unread: those of them of which no reply could be read.
+        n_configurations: different configurations, which the figures take together.
         agreements: rows of `judge_agreement`, with people and with gold.
         bias: row of `position_bias`; None for ratings, and where no order is recorded.
         p_adjusted: p-value of its preference for a place, adjusted for all tests of the suite.
@@ -109,6 +112,7 @@ class Judge:
     what: str
     n_items: int
     n_unread: int
+    n_configurations: int
     agreements: Sequence[Row]
     bias: Row | None
     p_adjusted: float | None
@@ -140,6 +144,7 @@ def judges(connection: duckdb.DuckDBPyConnection, suite: str | None = None) -> l
             what=row["what"],
             n_items=row["n_items"],
             n_unread=row["n_unread"],
+            n_configurations=row["n_configurations"],
             agreements=agreements.get(_key(row), ()),
             bias=biases.get(_key(row)),
             p_adjusted=adjusted.get(_key(row)),
@@ -202,6 +207,11 @@ def sentences(judge: Judge) -> Iterator[str]:
     what = judge.what
     unread = f"; no reply could be read of {judge.n_unread:,}" if judge.n_unread else ""
     yield f"It judged {judge.n_items:,} {what}{unread}."
+    if judge.n_configurations > 1:
+        yield (
+            f"These figures take {judge.n_configurations} configurations of it (`rater_config`) "
+            "together, which may be different judges."
+        )
     for row in judge.agreements:
         yield from _agreement_sentences(row, what)
     if not judge.agreements:
