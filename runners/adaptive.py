@@ -10,6 +10,7 @@ import numpy as np
 from runners.plan import AdaptiveBank
 from warehouse.analysis.items.adaptive import AdaptiveOrder, calibrate
 from warehouse.analysis.items.bank import Bank, fit_bank
+from warehouse.analysis.items.estimates import estimate_text
 from warehouse.analysis.items.set_answers import read_set_answers
 from warehouse.analysis.items.subsets import Answers, Judge
 from warehouse.core.errors import BadInput
@@ -64,12 +65,8 @@ class AdaptiveRun:
                 yield f"{model.name}: no task has a verdict, nothing is known of its full score"
                 continue
             score, reach = float(order.prediction().scores[0]), order.half_width()
-            low, high = max(score - reach, 0), min(score + reach, 1)
-            text = (
-                f"{model.name}: estimated full score {100 * score:.1f} % (90 % interval "
-                f"{100 * low:.1f} to {100 * high:.1f} %), by {order.answered.sum():.0f} of "
-                f"{n_tasks:,} tasks"
-            )
+            n_answered = int(order.answered.sum())
+            text = f"{model.name}: {estimate_text(score, reach, n_answered, n_tasks)}"
             is_reached = reach <= self._stored.error
             yield text if is_reached else f"{text}; not yet ± {100 * self._stored.error:g} points"
         yield (
@@ -114,7 +111,11 @@ def with_adaptive_order(
     factor, n_asked = calibrate(judge, error, n_at_once or _AT_ONCE)
     bank = fit_bank(*answers)
     stored = AdaptiveBank(
-        error=error, factor=factor, slope=bank.slope, intercepts=tuple(bank.intercepts.tolist())
+        error=error,
+        factor=factor,
+        slope=bank.slope,
+        intercepts=tuple(bank.intercepts.tolist()),
+        systems=tuple(found.systems),
     )
     text = f"--adaptive would have asked the stored models {n_asked:.0f} of {len(chosen)} tasks"
     few = f"; below {_FEW_TASKS} tasks it saves little" if len(chosen) < _FEW_TASKS else ""

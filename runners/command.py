@@ -199,7 +199,7 @@ def _report(store: Store, run: Run) -> None:
     which = {"suite": run.plan.suite, "run_id": run.run_id}
     # This command has no option for columns.
     output = TableOptions(hint="a pipe or file has all")
-    print_rows(store.path, run.suite.summary, output, which, answer=run.answer)
+    print_rows(store.path, run.summary, output, which, answer=run.answer)
     ended = summarise(store, run)
     for text in ended.sentences:
         note_wrapped(text)

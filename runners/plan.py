@@ -56,12 +56,14 @@ class AdaptiveBank:
         factor: standard errors from the score to the end of its interval.
         slope: slope of all tasks.
         intercepts: difficulties, in the order of the plan's tasks.
+        systems: the models whose answers gave these; empty where older runs do not say it.
     """
 
     error: float
     factor: float
     slope: float
     intercepts: tuple[float, ...]
+    systems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +152,9 @@ def plan_from_json(text: str) -> Plan:
             for task in document.pop("tasks")
         )
         if bank := document.pop("adaptive", None):
-            bank = AdaptiveBank(**{**bank, "intercepts": tuple(bank["intercepts"])})
+            lists = ("intercepts", "systems")
+            bank |= {name: tuple(bank[name]) for name in lists if name in bank}
+            bank = AdaptiveBank(**bank)
         return Plan(models=models, tasks=tasks, adaptive=bank, **document)
     except (ValueError, TypeError, KeyError) as error:
         raise BadInput(f"the plan of the run cannot be read ({error})") from error

@@ -114,13 +114,20 @@ class Run:
             self.pending = [p for p in self.pending if id(p.cell.model) in undecided]
 
     @property
-    def answer(self) -> tuple[str, ...]:
-        """The columns of the summary that a terminal shows first.
+    def summary(self) -> str:
+        """The query of the table shown at the end.
 
         Adaptive runs ask what is undecided: the share of tasks that passed is no score.
         """
-        names = self.suite.answer
-        return tuple(n for n in names if self.adaptive is None or "pass_rate" not in n)
+        if self.adaptive is None:
+            return self.suite.summary
+        columns = "COLUMNS(lambda name: NOT contains(name, 'pass'))"
+        return f"SELECT {columns} FROM ({self.suite.summary}) ORDER BY ALL"  # noqa: S608 - ours
+
+    @property
+    def answer(self) -> tuple[str, ...]:
+        """The columns of the summary that a terminal shows first."""
+        return tuple(n for n in self.suite.answer if self.adaptive is None or "pass" not in n)
 
     def execute(
         self,

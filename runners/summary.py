@@ -106,7 +106,7 @@ def summarise(store: Store, run: Run) -> Summary:
     for model in models:
         own = [p for p in problems if (p.model, p.settings) == (model.name, model.settings)]
         name = f"{model.name} ({model.settings})" if model.settings else model.name
-        sentences.append(f"{name}: {_sentence(model, own)}")
+        sentences.append(f"{name}: {_sentence(model, own, is_scored=run.adaptive is None)}")
     sentences += run.adaptive.sentences() if run.adaptive is not None else ()
     n_cells = len(list(cells_of(run.plan)))
     ended = Summary(sentences, max(n_cells - sum(model.n_results for model in models), 0))
@@ -127,8 +127,8 @@ def summarise(store: Store, run: Run) -> Summary:
     return ended
 
 
-def _sentence(model: _Model, problems: list[_Problem]) -> str:
-    is_judged = model.n_judged > 0 or any(p.is_answered for p in problems)
+def _sentence(model: _Model, problems: list[_Problem], *, is_scored: bool) -> str:
+    is_judged = is_scored and (model.n_judged > 0 or any(p.is_answered for p in problems))
     n_good, good = (model.n_passed, "passed") if is_judged else (model.n_answered, "answered")
     times = f" attempts at {model.n_tasks} tasks" if model.n_results > model.n_tasks else ""
     of_kind: dict[tuple[str, str], list[_Problem]] = {}

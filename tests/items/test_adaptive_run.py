@@ -76,6 +76,52 @@ def test_it_stops_at_the_error_and_prints_the_estimate(space):
     assert "not yet" not in said
 
 
+def estimated(space, run, *arguments):
+    """Return the row of `evalstore subset --estimate`, and what it says."""
+    words = ("subset", "mine", "--estimate", run, *arguments)
+    [row] = json.loads(command(space / "store", *words, "--format", "json").out)
+    return row, command(space / "store", *words).out
+
+
+def test_the_stored_run_is_estimated_as_it_stopped(space):
+    said = adaptive(space, "--error", 0.06)
+    [told] = re.findall(r"gnu-1: (estimated .* of 200 tasks)", said)
+    row, sentences = estimated(space, "a")
+    assert told in sentences
+    assert row["order"] == "adaptive"
+    assert set(row["task_ids"]) == set(asked(space))
+    assert len(row["calibrated_on"]) == 30
+    assert "30 stored models: ant-0, " in sentences
+    # What is stored later does not change it.
+    fill(new_store(space / "store"), space, n_models=3, n_tasks=N_TASKS, suite="other")
+    assert estimated(space, "a")[0] == row
+
+
+def test_a_run_of_chosen_tasks_is_estimated_from_other_models_only(space):
+    run = ("run", "mine.json", "--provider", "replay", "--answers", "answers.jsonl")
+    run += ("--model", "new/gnu-1", "--run-id")
+    chosen = ",".join(task_id(n) for n in range(0, N_TASKS, 5))
+    assert command(space / "store", *run, "part", "--tasks", chosen).code == 0
+    row, sentences = estimated(space, "part")
+    assert row["full_score_low"] <= full_score(space) <= row["full_score_high"]
+    assert row["full_score_high"] - row["full_score_low"] < 0.3
+    assert (row["order"], row["n_answered"], row["n_tasks"]) == ("chosen before", 40, N_TASKS)
+    assert "by 40 of 200 tasks" in sentences
+    # What a model answered itself is no evidence of how hard the tasks are for others.
+    whole, _ = estimated(space, "r0")
+    assert len(whole["calibrated_on"]) == 29
+    assert "ant-0" not in whole["calibrated_on"]
+    query = "SELECT avg(objective_pass::INT) FROM lake.results WHERE run_id = 'r0'"
+    [(score,)] = new_store(space / "store").sql(query).fetchall()
+    ends = ("full_score", "full_score_low", "full_score_high")
+    assert [whole[name] for name in ends] == pytest.approx([score] * 3, abs=1e-4)
+    for words, message in (
+        (("--estimate", "prt"), "mine has no run 'prt'; did you mean 'part'"),
+        (("--estimate", "part", "--tasks", 3), "Give either --tasks or --error, or --estimate"),
+    ):
+        assert message in command(space / "store", "subset", "mine", *words).err
+
+
 def test_a_smaller_error_takes_more_tasks(space):
     adaptive(space, "--error", 0.1)
     wide = asked(space)
@@ -96,6 +142,13 @@ def test_it_is_no_full_run_on_boards(space):
     assert store.sql(board).fetchall() == before
     query = "SELECT n_tasks, n_tasks_in_set, is_comparable FROM leaderboard WHERE model = 'gnu-1'"
     assert store.sql(query).fetchall() == [(n_asked, N_TASKS, False)]
+    query = "SELECT pass_rate, pass_rate_low, remark FROM leaderboard WHERE model = 'gnu-1'"
+    [(rate, low, remark)] = store.sql(query).fetchall()
+    assert (rate, low) == (None, None)
+    assert "no score" in remark
+    assert "pass_rate" not in ended.out
+    assert "n_passed" not in ended.out
+    assert f"{n_asked} of {n_asked} answered" in ended.err
 
 
 def test_resume_goes_on_with_the_same_order(space):

@@ -12,7 +12,8 @@
 --     task set without verdicts, the score `passed` if there is one, else the metric with the most
 --     scored tasks; votes never are
 -- pass_rate: mean over the tasks of the share of attempts that passed; calls without an answer did
---     not pass; NULL if nothing was judged
+--     not pass; NULL if nothing was judged, and of an adaptive run, whose tasks were chosen by the answers:
+--     `evalstore subset --estimate` has its full score
 -- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,
 --     narrower where repeated attempts add information, see effective_tasks; of tasks in clusters, see
 --     clustered_interval
@@ -22,7 +23,8 @@
 --     none is missing. Tasks whose validator judges nothing have none to miss
 -- max_pass_rate: the same if every such answer had passed
 -- remark: where verdicts are missing, what pass_rate is of, and both bounds, in words; of a corrected metric,
---     which labels it is made of, or why there is no score; likewise of one of votes; else NULL
+--     which labels it is made of, or why there is no score; likewise of one of votes; of an adaptive run, that
+--     there is none; else NULL
 -- n_tasks: tasks asked, those without an answer included
 -- n_clusters: clusters of the judged or scored tasks, where some depend on each other (questions about
 --     one passage): the interval is of clusters, and there is none below 6; NULL where no two tasks are
@@ -284,6 +286,28 @@ boards AS (
         AND NOT (
             has_first AND NOT is_first AND metric = 'passed' AND scorer IS NULL AND filter IS NULL
         )
+),
+
+scored AS (
+    SELECT
+        boards.* REPLACE (
+            if(is_adaptive, NULL, pass_rate) AS pass_rate,
+            if(is_adaptive, NULL, pass_rate_low) AS pass_rate_low,
+            if(is_adaptive, NULL, pass_rate_high) AS pass_rate_high,
+            if(is_adaptive, NULL, min_pass_rate) AS min_pass_rate,
+            if(is_adaptive, NULL, max_pass_rate) AS max_pass_rate,
+            if(is_adaptive, NULL, covered_pass_rate) AS covered_pass_rate,
+            if(is_adaptive, NULL, score) AS score,
+            if(is_adaptive, NULL, score_low) AS score_low,
+            if(is_adaptive, NULL, score_high) AS score_high,
+            if(
+                is_adaptive,
+                'tasks chosen by the answers: the share that passed is no score; see evalstore subset --estimate',
+                remark
+            ) AS remark
+        )
+    FROM boards
+    JOIN scores.run_headers USING (suite, run_id)
 )
 
 SELECT
@@ -351,7 +375,7 @@ SELECT
     trials.stopped_rate,
     tiers.tier AS tool_tier,
     tiers.routing
-FROM boards
+FROM scored AS boards
 JOIN calls ON boards.entry = calls.entry
 LEFT JOIN trials ON boards.entry = trials.entry
 LEFT JOIN newer ON boards.entry = newer.entry

@@ -8,6 +8,8 @@
 -- started_at: start of the run
 -- task_limit: tasks that the run was limited to, where a log of a suite says so that records it
 -- n_planned: samples that a log names, whether or not the run came to them
+-- is_adaptive: whether each task was chosen by the answers before (`evalstore run --adaptive`), so that
+--     the share of tasks that passed is no score
 -- replayed_models: models whose answers came from a file, by the run's plan; NULL if there are none
 SELECT
     runs.suite,
@@ -24,6 +26,9 @@ SELECT
         try_cast(json_extract_string(config, '$.max_samples') AS DOUBLE)
     ) END) AS task_limit,
     max(json_array_length(extra, '$.eval.dataset.sample_ids')) AS n_planned,
+    coalesce(bool_or(
+        contains(plan, '"adaptive"') AND json_valid(plan) AND json_type(plan, '$.adaptive') = 'OBJECT'
+    ), false) AS is_adaptive,
     flatten(list(replayed_models) FILTER (replayed_models IS NOT NULL)) AS replayed_models
 FROM lake.runs AS runs
 LEFT JOIN suite_traits AS traits ON runs.suite = traits.suite

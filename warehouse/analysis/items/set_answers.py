@@ -12,7 +12,7 @@ from warehouse.analysis.items.subsets import Answers
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import duckdb
 
@@ -21,7 +21,8 @@ SELECT DISTINCT task_set FROM loaded_responses WHERE n_attempts > 0 ORDER BY tas
 """
 _TASKS = "SELECT item, min(task_id) FROM loaded_responses GROUP BY item"
 _FAMILIES = """
-SELECT system, coalesce(min(model_family(model)), system) FROM loaded_responses GROUP BY system
+SELECT system, coalesce(min(model_family(model)), system), coalesce(min(model), system)
+FROM loaded_responses GROUP BY system
 """
 # With fewer families, models are kept apart by themselves.
 _MIN_FAMILIES = 5
@@ -37,6 +38,7 @@ class SetAnswers:
         families: of each model, what is kept together in cross-validation.
         answers: of each model to each task.
         has_families: whether `families` are groups of models, and not the models.
+        systems: the labels of the models, with their settings.
     """
 
     task_set: str
@@ -44,12 +46,22 @@ class SetAnswers:
     families: Sequence[str]
     answers: Answers
     has_families: bool
+    systems: Sequence[str]
 
 
 def read_set_answers(
-    connection: duckdb.DuckDBPyConnection, suite: str, task_set: str | None = None
+    connection: duckdb.DuckDBPyConnection,
+    suite: str,
+    task_set: str | None = None,
+    without: Collection[str] = (),
 ) -> SetAnswers:
     """Read the answers of all models to the tasks of a task set.
+
+    Args:
+        connection: the warehouse.
+        suite: the suite.
+        task_set: the task set; None if the suite has one only.
+        without: names of models to leave out, and with them tasks that only they answered.
 
     Raises:
         BadInput: there are none, or the suite has several task sets and none is named.
@@ -59,16 +71,22 @@ def read_set_answers(
     if len(names) > 1:
         raise BadInput(f"{suite} has several task sets: name one with --task-set: {names}")
     tasks = dict(connection.execute(_TASKS).fetchall())
-    family_of = dict(connection.execute(_FAMILIES).fetchall())
+    about = connection.execute(_FAMILIES).fetchall()
+    family_of = {system: family for system, family, model in about if model not in without}
     passed, attempts = np.zeros((2, *responses.shape))
     passed[responses.system, responses.item] = responses.passed
     attempts[responses.system, responses.item] = responses.attempts
-    families = [family_of[system] for system in responses.systems]
+    kept = np.array([system in family_of for system in responses.systems])
+    systems = [system for system in responses.systems if system in family_of]
+    items = np.flatnonzero(attempts[kept].any(axis=0))
+    cells = np.ix_(kept, items)
+    families = [family_of[system] for system in systems]
     has_families = len(set(families)) >= _MIN_FAMILIES
     return SetAnswers(
         names[0],
-        [tasks[item] for item in responses.items],
-        families if has_families else list(responses.systems),
-        Answers(passed, attempts),
+        [tasks[responses.items[item]] for item in items.tolist()],
+        families if has_families else systems,
+        Answers(passed[cells], attempts[cells]),
         has_families,
+        systems,
     )

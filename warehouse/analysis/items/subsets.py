@@ -179,6 +179,10 @@ class Judge:
         plain, _ = self._judgement(lambda fold: self._by_mean(fold, draws))
         return Judgements(chosen, by_bank, plain, factor, self.n_models)
 
+    def factor(self, items: Indices) -> float:
+        """Return how many standard errors the 90 % interval of a model asked these items has."""
+        return self._judgement(lambda fold: self._by_bank(fold, [items]))[1]
+
     def smallest(self, half_width: float) -> tuple[int, Judgements] | None:
         """Return the size of the smallest choice whose intervals are so narrow, by bisection.
 

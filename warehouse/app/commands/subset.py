@@ -16,7 +16,7 @@ from warehouse.app.console.cli import (
     say_wrapped,
     table_options,
 )
-from warehouse.app.console.completion import complete_suite
+from warehouse.app.console.completion import complete_run, complete_suite
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
@@ -41,6 +41,13 @@ _RUNNABLE = "SELECT count(plan) > 0 FROM lake.runs WHERE suite = $suite"
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the IDs of the tasks to this new file, for `evalstore run --tasks @FILE`.",
 )
+@click.option(
+    "--estimate",
+    "run",
+    shell_complete=complete_run,
+    metavar="RUN",
+    help="Estimate the full scores of this run's models, which were asked a part of the tasks.",
+)
 @table_options
 @click.pass_obj
 def subset(
@@ -52,6 +59,7 @@ def subset(
     error: float | None,
     task_set: str | None,
     file: Path | None,
+    run: str | None,
     output: TableOptions,
 ) -> None:
     """Choose tasks of SUITE from which the full score of a model not yet run can be predicted.
@@ -59,13 +67,21 @@ def subset(
     The tasks are chosen on some of the stored models and judged on the others, next to random tasks
     with the same estimator and with the plain mean. It takes 10 models that were asked all tasks.
 
+    With --estimate, the full scores of the models of a run that was asked such tasks, or with
+    `evalstore run --adaptive`, with 90 % intervals.
+
     \b
       evalstore subset palindrome --tasks 50
       evalstore subset mine --error 0.05 --write fewer.txt
       evalstore run mine.yaml --tasks @fewer.txt --model NAME
     """
-    if (n_tasks is None) == (error is None):
-        raise click.UsageError("Give either --tasks or --error.")
+    if [n_tasks, error, run].count(None) != 2:  # noqa: PLR2004 - one of three
+        raise click.UsageError("Give either --tasks or --error, or --estimate.")
+    if run is not None and file is not None:
+        raise click.UsageError("--write writes chosen tasks: leave out --estimate.")
+    if run is not None:
+        _estimate(path, suite, run, task_set, output)
+        return
     # Imported here: the help must not wait for numpy.
     from warehouse.analysis.items.set_answers import read_set_answers
     from warehouse.analysis.items.subset_report import COLUMNS, subset_rows, subset_sentences
@@ -92,6 +108,20 @@ def subset(
         else f"a list for the tool that runs {suite}"
     )
     note_wrapped(f"wrote {file}: the IDs of {len(task_ids)} tasks; {use}")
+
+
+def _estimate(path: Path, suite: str, run: str, task_set: str | None, output: TableOptions) -> None:
+    """Print the estimated full scores of a run's models."""
+    from warehouse.analysis.items import estimates
+
+    with open_store(path).reading("item_responses verdicts") as connection:
+        bank, found = estimates.estimate_run(connection, suite, run, task_set)
+    if output.fmt == "table":
+        for text in estimates.estimate_sentences(bank, found):
+            say_wrapped(text)
+        say("")
+    rows = estimates.estimate_rows(bank, found)
+    print_values(estimates.COLUMNS, rows, output.fmt, output.layout(estimates.ANSWER))
 
 
 def _judge(suite: str, found: SetAnswers) -> Judge:
