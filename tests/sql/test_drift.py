@@ -22,17 +22,20 @@ FROM range(1, 61) AS t(position)
 CALLS = """
 CREATE OR REPLACE TABLE scores.setups AS
 SELECT DISTINCT
-    series, 'mine' AS suite, 'set' AS task_set, 'p' AS provider, 'm' || series AS model,
+    series, 'r' || run AS run_id, hash(series, run) AS setup, hash(series, run) AS entry,
+    'mine' AS suite, 'set' AS task_set, 'p' AS provider, 'm' || series AS model,
     '' AS settings, false AS is_replay
 FROM simulated;
 CREATE OR REPLACE TABLE scores.resolved_results AS
 SELECT
-    setups.*, 'r' || run AS run_id, 't' || task AS task_id, 'h' AS task_hash, 't' AS template_hash,
+    setups.*, 't' || task AS task_id, 'h' AS task_hash, 't' AS template_hash,
     passed AS is_correct, NULL::BOOLEAN AS objective_pass, NULL::BOOLEAN AS computed,
     'ok' AS availability_status, true AS success, false AS is_cached, NULL::VARCHAR AS duplicate_of,
     repeat('x', length) AS raw_output, NULL::VARCHAR AS answer, latency_ms, cost_usd
 FROM simulated
-JOIN scores.setups USING (series);
+JOIN scores.setups
+    ON simulated.series = setups.series
+    AND 'r' || simulated.run = setups.run_id;
 CREATE OR REPLACE TABLE scores.entries AS
 SELECT DISTINCT hash(series, run) AS entry, series FROM simulated;
 CREATE OR REPLACE TABLE scores.task_rates AS
@@ -67,6 +70,8 @@ def drift(con, calls):
     """Return the rows of the view for these calls, by model and metric."""
     con.register("simulated", pa.table(calls))
     con.execute(CALLS + FILES["failure_repeats"].sql)
+    for name in ("drift_runs", "drift_breaks"):
+        con.execute(f"CREATE OR REPLACE TABLE scores.{name} AS {FILES[name].sql}")
     con.unregister("simulated")
     found = con.execute(FILES["drift"].sql)
     names = [column[0] for column in found.description]

@@ -2,7 +2,8 @@
 
 They depend on several runs, so that sync computes them after the facts. What a run came to is
 computed for the new runs, and for those with a task of which something else has changed: whether
-anything judges it, or whether it is in the version of its task set. The other tables are small.
+anything judges it, or whether it is in the version of its task set. Drift is
+computed for series with such a run, or with another run than before. The other tables are small.
 """
 
 from __future__ import annotations
@@ -58,6 +59,40 @@ CREATE OR REPLACE TEMP TABLE changed_boards AS
     UNION
     SELECT suite, task_set FROM scores.board_runs WHERE list_contains($rescored, suite)
 """
+# The series (series, task_set) whose drift is computed again: the table `differing` has those that
+# have another run than before, or one at another time.
+_CHANGED_SERIES = "CREATE OR REPLACE TEMP TABLE changed_series AS FROM differing"
+_ALL_SERIES = """
+DELETE FROM scores.drift_breaks;
+CREATE OR REPLACE TEMP TABLE changed_series AS FROM scores.drift_runs
+"""
+_WITH_RATED_RUNS = """
+INSERT INTO changed_series
+    FROM scores.drift_runs SEMI JOIN rated_runs USING (suite, run_id)
+"""
+_DROP_BREAKS = """
+DELETE FROM scores.drift_breaks AS breaks USING changed_series AS changed
+WHERE breaks.series = changed.series AND breaks.task_set = changed.task_set
+"""
+# Those with several runs, in parts with a bounded number of results, which bounds the memory.
+_MOST_RESULTS = 4_000_000
+_SERIES_PARTS = """
+CREATE OR REPLACE TEMP TABLE series_parts AS
+    SELECT
+        series, task_set,
+        CAST(sum(sum(n_results)) OVER (ORDER BY series, task_set) - sum(n_results) AS BIGINT)
+            // {most} AS part
+    FROM (SELECT DISTINCT series, task_set, run_id, entry FROM scores.drift_runs) AS runs
+    SEMI JOIN changed_series USING (series, task_set)
+    JOIN scores.entry_calls AS calls USING (run_id, entry)
+    GROUP BY series, task_set
+    HAVING count(DISTINCT run_id) > 1
+"""
+_RUNS_OF_PART = """
+CREATE OR REPLACE TEMP TABLE runs_of_part AS
+    FROM scores.drift_runs
+    SEMI JOIN (FROM series_parts WHERE part = {part}) AS chosen USING (series, task_set)
+"""
 
 
 def compute_boards(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
@@ -68,6 +103,10 @@ def compute_boards(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFil
         files: the SQL files of these tables, in order.
     """
     for file in files:
+        if file.name == "drift_breaks":
+            connection.execute(_ALL_SERIES)
+            _find_breaks(connection, file)
+            continue
         connection.execute(f"DELETE FROM {file.qualified}; INSERT INTO {file.qualified} {file.sql}")
     update_pair_tests(connection, "scores.board_runs")
     update_judge_agreement(connection, everything=True)
@@ -102,10 +141,16 @@ def update_boards(
         if file.is_by_run:
             _rate(connection, file)
             continue
+        if file.name == "drift_breaks":
+            connection.execute(_WITH_RATED_RUNS)
+            _find_breaks(connection, file)
+            continue
         query = file.sql
         if file.name == "asked_tasks" and runs is not None and runs.are_new:
             query = _merged(connection, file, runs)
         is_changed = _replace(connection, file, query)
+        if file.name == "drift_runs":
+            connection.execute(_CHANGED_SERIES)
         if is_changed and file.name in _CONCERNED:
             connection.execute(
                 f"INSERT INTO rated_runs SELECT DISTINCT *, false FROM ({_CONCERNED[file.name]})"
@@ -155,3 +200,14 @@ def _rate(connection: duckdb.DuckDBPyConnection, file: SqlFile) -> None:
     runs = runs_in(connection, "rated_runs")
     if runs is not None:
         replace_runs(connection, file, in_parts(connection, runs))
+
+
+def _find_breaks(connection: duckdb.DuckDBPyConnection, file: SqlFile) -> None:
+    """Compute the rows of the series in the temporary table `changed_series`."""
+    connection.execute(_DROP_BREAKS)
+    connection.execute(_SERIES_PARTS.format(most=_MOST_RESULTS))
+    parts = connection.execute("SELECT DISTINCT part FROM series_parts ORDER BY part").fetchall()
+    for (part,) in parts:
+        connection.execute(_RUNS_OF_PART.format(part=part))
+        query = file.sql.replace("scores.drift_runs", "runs_of_part")
+        connection.execute(f"INSERT INTO {file.qualified} {query}")
