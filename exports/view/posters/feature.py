@@ -20,6 +20,7 @@ from exports.view.posters.desk import (
 )
 from exports.view.posters.pictures import read_picture
 from exports.view.requests import post_route, text_of, value_of
+from warehouse.app.labelling.samples import checked_name
 from warehouse.core.errors import BadInput
 from warehouse.engine.scoring.posters.records.schema import POSTER_SCHEMA
 
@@ -92,11 +93,11 @@ class _Posters:
     def settle(self, fields: dict[str, object]) -> object:
         """Make a poster gold."""
         with self._pages.writing() as store:
-            return {"problems": settle(store, _settlement(fields), text_of(fields, "by"))}
+            return {"problems": settle(store, _settlement(fields), _name(fields, "by"))}
 
     def give_back(self, fields: dict[str, object]) -> object:
         """Give a poster back to its annotators."""
-        by, reason = text_of(fields, "by"), text_of(fields, "reason")
+        by, reason = _name(fields, "by"), text_of(fields, "reason")
         with self._pages.writing() as store:
             give_back(store, _settlement({**fields, "choices": [], "edits": {}}), by, reason)
         return {"problems": []}
@@ -104,7 +105,7 @@ class _Posters:
     def add_record(self, fields: dict[str, object]) -> object:
         """Add an annotator's record."""
         dataset, poster = text_of(fields, "dataset"), text_of(fields, "poster")
-        annotator, record = text_of(fields, "annotator"), value_of(fields, "record", dict)
+        annotator, record = _name(fields, "annotator"), value_of(fields, "record", dict)
         with self._pages.writing() as store:
             problems = add_human_record(store, dataset, poster, annotator=annotator, record=record)
         return {"problems": problems}
@@ -135,6 +136,10 @@ def _routes(pages: StorePages) -> Sequence[BaseRoute]:
 def _about(request: Request) -> tuple[str, str]:
     query = request.query_params
     return query.get("dataset", ""), query.get("poster", "")
+
+
+def _name(fields: dict[str, object], name: str) -> str:
+    return checked_name(name, text_of(fields, name))
 
 
 def _settlement(fields: dict[str, object]) -> Settlement:
