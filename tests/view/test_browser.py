@@ -1,14 +1,17 @@
 """The server's pages in a real browser."""
 
 import json
+import random
 import shutil
 import threading
+from urllib.parse import quote
 
 import pytest
 import uvicorn
 from browser import ANY_IMPACT, Visit, needs_browser
+from label_cases import result, sample_of
 from poster_cases import SAMPLES, rows, run
-from support import new_store
+from support import add_rows, new_store
 
 from exports.view.guard import Access
 from exports.view.server import bind, server_parts, view_app
@@ -21,15 +24,15 @@ class ServedVisit(Visit):
     """A window of a browser that opens pages of a server; other requests are faults."""
 
     def __init__(self, browser, address, **options):
-        self._address = address
+        self.address = address
         super().__init__(browser, ".", **options)
 
     def open(self, name="index.html"):
-        self.page.goto(f"{self._address}/{name}")
+        self.page.goto(f"{self.address}/{name}")
         return self.page
 
     def _on_request(self, request):
-        if not request.url.startswith(f"{self._address}/"):
+        if not request.url.startswith(f"{self.address}/"):
             self.faults.append(f"a request: {request.url}")
 
 
@@ -126,3 +129,37 @@ def test_pages_have_no_faults(posters, serve, width, scheme):
         assert window.severe(ANY_IMPACT) == []
         assert window.overflow() == 0
     assert window.faults == []
+
+
+@pytest.mark.campaign
+def test_two_browsers_rate_400_answers(tmp_path, serve, browser):
+    store, chance = new_store(tmp_path / "store"), random.Random(4)
+    answers = [result("ant-9000", n) for n in range(200)]
+    header = {"suite": "arena", "run_id": "night-ant-9000", "generation": "root", "content_id": "x"}
+    add_rows(store.lake, runs=[header], results=answers)
+    queue = sample_of(store, "arena")
+    first = serve(store)
+    second = ServedVisit(browser, first.address)
+    second.open("?token=t")
+    said = {"Ann": chance.choices("pf", k=200), "Ben": chance.choices("pf", k=200)}
+    pages = {}
+    for rater, window in zip(said, (first, second), strict=True):
+        pages[rater] = page = window.open(f"view/review/queue?queue={quote(queue.run_id)}")
+        page.get_by_label("Your name").fill(rater)
+        page.get_by_role("button", name="Start").click()
+    for n in range(200):
+        for rater, page in pages.items():
+            page.get_by_text(f"Answer {n + 1} of 200", exact=True).wait_for()
+            page.keyboard.press(said[rater][n])
+    for page in pages.values():
+        page.get_by_text("You have rated every answer of this queue.").wait_for()
+        while page.evaluate("Object.keys(localStorage).some((key) => key.includes('outbox'))"):
+            page.wait_for_timeout(50)
+    assert first.faults == second.faults == []
+    second.close()
+    first.pages.close()
+    given = rows(store, "SELECT rater, result_id, value FROM ratings WHERE rater IS NOT NULL")
+    places = {answer.result_id: n for n, answer in enumerate(queue.answers.values())}
+    found = [(row["rater"], places[row["result_id"]], row["value"]) for row in given]
+    expected = [(rater, n, key == "p") for rater in said for n, key in enumerate(said[rater])]
+    assert sorted(found) == sorted(expected)
