@@ -57,8 +57,10 @@ def rate_and_kill(folder: Path, *, ratings: int, kills: int, seed: int) -> list[
         rater = _RATERS[n % len(_RATERS)]
         said = chance.choice(["pass", "fail"])
         sent[rater].append((chance.choice(drawn), rater, said, f"rating {n}"))
-    server = ServedView(store.path)
-    with ThreadPoolExecutor(len(_RATERS)) as clients:
+    with (
+        ServedView(store.path) as server,
+        ThreadPoolExecutor(len(_RATERS)) as clients,
+    ):
         work = [
             clients.submit(_send, server, queue.run_id, each, seconds) for each in sent.values()
         ]
@@ -70,7 +72,7 @@ def rate_and_kill(folder: Path, *, ratings: int, kills: int, seed: int) -> list[
             server.start()
         for each in work:
             each.result()
-    server.end(signal.SIGINT)
+        server.end(signal.SIGINT)
     expected = []
     for rater, own in sent.items():
         newest = {answer: rating_id for answer, _, _, rating_id in own}

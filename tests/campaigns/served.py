@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from tests.support import ROOT
 
 if TYPE_CHECKING:
-    import signal
     from pathlib import Path
 
 _TOKEN = "a-token-of-this-campaign"
 
 
 class ServedView:
-    """A server that can be killed and started again at the same port.
+    """A server that can be killed and started again at the same port; it ends with the block.
 
     Attributes:
         port: its port.
@@ -24,18 +25,26 @@ class ServedView:
         log: what it writes to standard error.
     """
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, **environment: str) -> None:
+        self._environment = {**os.environ, **environment}
         self._command = [sys.executable, "-m", "evalstore", "--store", str(store), "view"]
         self.log = store.with_suffix(".log")
         self.port = 0
         self.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None:
+            self.end(signal.SIGKILL)
 
     def start(self) -> None:
         """Start it; return when it answers."""
         with self.log.open("a") as log:
             self._process = subprocess.Popen(
                 [*self._command, "--token", _TOKEN, "--port", str(self.port)],
-                cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True,
+                cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True, env=self._environment,
             )  # fmt: skip
         assert self._process.stdout is not None
         self.port = int(self._process.stdout.readline().split(":")[2].split("/")[0])

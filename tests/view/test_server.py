@@ -10,6 +10,7 @@ from support import command
 from exports.view.guard import Access
 from exports.view.server import bind, server_parts, view_app
 from exports.view.store_pages import StorePages
+from tests.campaigns.fuzz_requests import fuzz
 from warehouse.core.errors import BadInput
 
 TOKEN = "a token of this test"
@@ -123,3 +124,8 @@ def test_a_folder_without_a_store_is_named(tmp_path):
     result = command(tmp_path / "nope", "view")
     assert result.code == 2
     assert "no store here" in result.err
+
+
+@pytest.mark.campaign
+def test_fuzzed_requests_change_nothing(tmp_path):
+    fuzz(tmp_path, requests=1_000, seed=33)
