@@ -76,8 +76,9 @@ def publish(
     latest = public.latest()
     lake = _lake_digest(connection)
     made_from = content_hash(lake, *_version(), with_text)
-    if latest is not None and latest.made_from == made_from:
+    if latest is not None:
         _finish(public, latest)
+    if latest is not None and latest.made_from == made_from:
         return Exported(notes=[f"publication {latest.number} in {public.path} is up to date"])
     pending = _write_tables(connection, public, latest, with_text=with_text)
     tables = {one.table.name: PublishedTable(_commit(one), one.files) for one in pending}
