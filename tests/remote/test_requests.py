@@ -1,10 +1,17 @@
 """What commands ask of an object store: counted, since each request costs time and money."""
 
 import itertools
+import json
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
-from support import command, log, task, write_log
+from support import command, environment, log, task, write_log
+
+from warehouse.core.errors import BadInput
+from warehouse.lake.remote.address import store_folder
 
 obstore = pytest.importorskip("obstore", reason="obstore is not installed")
 from obstore.store import MemoryStore  # noqa: E402 - after the check
@@ -86,3 +93,73 @@ def test_each_command_sees_what_others_added(tmp_path, monkeypatch):
         assert command(STORE, *count).out == f"n\n{n}\n"
         monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path / "cache"))
         add(tmp_path, n + 1)
+
+
+def test_a_merge_is_fetched_in_part_where_batches_are_many(objects, tmp_path, monkeypatch):
+    """The next merge leaves full batches alone, so that no machine fetches them again."""
+    add(tmp_path, *range(1, 8))
+    sizes = Counter()
+    for one in objects.below("lake/"):
+        sizes[one.key.split("/")[1]] += one.size
+    largest = max(sizes.values())
+    monkeypatch.setattr("warehouse.lake.compaction._MOST_FETCHED_BYTES", 3 * largest)
+    monkeypatch.setattr("warehouse.lake.compaction.SMALL_BYTES", largest + 1)
+
+    def fetch(*before):
+        for arguments in before:
+            assert command(STORE, *arguments).code == 0
+        monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path / "reader"))
+        objects.read.clear()
+        found = command(STORE, "sql", "SELECT count(*) AS n FROM runs", "--format", "csv").out
+        monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path / "cache"))
+        return found.split()[1], {key.split("/")[1] for key in objects.read}
+
+    n_runs, merged = fetch(("compact",))
+    assert (n_runs, len(merged)) == ("7", 3)
+    add(tmp_path, 8)
+    n_runs, fetched = fetch(("compact",))
+    assert (n_runs, len(fetched)) == ("8", 1)
+    left = {one.key.split("/")[1] for one in objects.below("lake/")}
+    assert len(left & merged) == 2
+
+
+def caches(folder):
+    return {json.loads(path.read_text())["url"] for path in folder.glob("*/remote.json")}
+
+
+def test_caches_are_limited_to_those_used_last(tmp_path, monkeypatch):
+    """By processes of their own: what this one has opened is in use."""
+
+    def opened(address, **limit):
+        code = "import sys; from warehouse.lake.remote.address import store_folder as s; "
+        code += "print(s(sys.argv[1]))"
+        found = subprocess.run(
+            [sys.executable, "-c", code, address],
+            env=environment(EVALSTORE_CACHE=str(tmp_path), **limit),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return Path(found.stdout.strip())
+
+    for name in "abcd":
+        (opened(f"s3://{name}") / "warehouse.duckdb").write_bytes(b"x" * 2**19)
+    (opened("s3://own") / "lake" / "01").mkdir(parents=True)  # not uploaded
+    monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path))
+    store_folder("s3://b")
+    opened("s3://a")
+    opened("s3://new", EVALSTORE_CACHE_MB="1.2")
+    # Two of the four have to go: d was used after c and before a, and b is in use.
+    assert caches(tmp_path) == {"s3://a", "s3://b", "s3://own", "s3://new"}
+    assert (opened("s3://c") / "remote.json").exists()
+    monkeypatch.setenv("EVALSTORE_CACHE_MB", "lots")
+    with pytest.raises(BadInput, match="EVALSTORE_CACHE_MB"):
+        store_folder("s3://b")
+
+
+def test_info_names_the_address_and_the_cache(objects, tmp_path):
+    add(tmp_path, 1)
+    for more in ((), ("--verify",)):
+        facts = json.loads(command(objects.address, "info", *more, "--format", "json").out)
+        assert facts["store"] == STORE
+        assert facts["cache"].startswith(str(tmp_path / "cache"))

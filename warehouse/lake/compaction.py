@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from warehouse.lake.lake import Lake
     from warehouse.lake.writer import BatchWriter
 
-# Smaller batches are merged, until a merged one has the second size.
+# Smaller batches are merged, and what they are merged from has at most the second size. Where every
+# machine has to fetch what a merge or `forget` rewrites, it is smaller.
 SMALL_BYTES = 8 * 2**20
-_FULL_BYTES = 128 * 2**20
+_MOST_BYTES, _MOST_FETCHED_BYTES = 128 * 2**20, 32 * 2**20
 # With more small batches than this, `evalstore sync` recommends to merge them.
 MANY_SMALL = 100
 # Batches of one tier that are merged into one of the next; and how many at once where more are
@@ -241,14 +242,16 @@ def parts_in(folder: Batch, writer: BatchWriter) -> list[Batch]:
 
 
 def _groups(lake: Lake, folders: Sequence[Batch]) -> Iterator[list[Batch]]:
+    most_bytes = _MOST_BYTES if lake.mirror is None else _MOST_FETCHED_BYTES
     group: list[Batch] = []
-    size = 0
+    total = 0
     for folder in folders:
-        group.append(folder)
-        size += _size(lake, folder)
-        if size >= _FULL_BYTES:
+        size = _size(lake, folder)
+        if total + size > most_bytes:
             yield group
-            group, size = [], 0
+            group, total = [], 0
+        group.append(folder)
+        total += size
     yield group
 
 

@@ -12,6 +12,7 @@ from warehouse.core.errors import BadInput, StoreDamaged, StoreReadOnly
 from warehouse.core.files import problem, read_regular
 from warehouse.core.hashing import content_hash
 from warehouse.lake.atomic import write_durably
+from warehouse.lake.cache_limit import use
 
 _SCHEMES = ("s3", "gs", "az")
 _FILE = "remote.json"
@@ -23,12 +24,13 @@ def store_folder(text: str) -> Path:
     """Return the folder of a store: the path itself or, of an address, the folder of its cache.
 
     The cache is created where it is missing, in `EVALSTORE_CACHE` or the user's cache folder.
+    Others are removed where `EVALSTORE_CACHE_MB` asks for it.
 
     Args:
         text: a path, or an address such as `s3://bucket/prefix`.
 
     Raises:
-        BadInput: the address cannot be used.
+        BadInput: the address, or the limit of the caches, cannot be used.
         StoreReadOnly: the cache cannot be created.
     """
     if "://" not in text:
@@ -36,7 +38,9 @@ def store_folder(text: str) -> Path:
     address = _normal(text)
     folder = _caches() / f"{_NAME.sub('-', address)[:60].strip('-')}-{content_hash(address)[:12]}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        use(folder)
+        folder.mkdir(exist_ok=True)
         if not (folder / _FILE).exists():
             write_durably(folder / _FILE, json.dumps({"url": address}).encode())
     except OSError as error:

@@ -15,6 +15,7 @@ from warehouse.engine.base_store import check_is_store
 from warehouse.engine.query import rows_by_name
 from warehouse.lake.journal.recovery import pending_journals
 from warehouse.lake.locks import shared_lake_lock
+from warehouse.lake.remote.address import address_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,11 +73,18 @@ def _counted(store: Store) -> dict[str, object]:
         [counts] = rows_by_name(connection.execute(_COUNTS))
         suites = connection.execute(_SUITES).fetchall()
     return {
-        "store": str(store.path),
+        **_place(store),
         **counts,
         "runs": sum(runs for _, runs, _ in suites),
         "suites": {suite: {"runs": runs, "results": int(n)} for suite, runs, n in suites},
     }
+
+
+def _place(store: Store) -> dict[str, object]:
+    """Return where a store is: its folder, or its address and the folder of its cache."""
+    if (address := address_of(store.path)) is None:
+        return {"store": str(store.path)}
+    return {"store": address, "cache": str(store.path)}
 
 
 def _facts(store: Store) -> dict[str, object]:
@@ -139,7 +147,7 @@ def _verify(store: Store, fmt: str) -> None:
 
     found = verify(store)
     facts = {**asdict(found), "journals": [_journal(pending) for pending in found.journals]}
-    _show({"store": str(store.path), **facts}, fmt)
+    _show({**_place(store), **facts}, fmt)
     if found.damaged:
         raise CheckFailed(f"{len(found.damaged)} of {found.n_batches} batches are damaged")
     if found.damaged_journals:
