@@ -10,10 +10,6 @@ from warehouse.core.errors import BadInput
 
 # Of no run, so that they remain; and poster_runs says when a run entered its store.
 REMAIN = ("main.files", "main.models", "main.tasks", "main.quarantine", "main.poster_runs")
-# Records of posters are of no run: they remain, with what they say as ratings.
-OF_RECORDS = tuple(
-    f"main.{n}" for n in ("ratings", "rating_means", "judge_agreement", "rater_alphas")
-)
 
 
 def without_absent(one, other):
@@ -47,10 +43,9 @@ def test_runs_of_a_suite_are_a_store_of_that_suite(tmp_path, suite):
     for family in ("palindrome", "openclaw", "posters"):
         import_into(everything, ROOT / "examples" / family)
     import_into(only, ROOT / "examples" / suite)
-    without = REMAIN if suite == "posters" else REMAIN + OF_RECORDS
     with excerpt(everything, suite=suite) as chosen:
         ours, theirs = without_absent(
-            digests(chosen, without=without), digests(only, without=without)
+            digests(chosen, without=REMAIN), digests(only, without=REMAIN)
         )
     assert ours == theirs
 
@@ -93,3 +88,17 @@ def test_the_systems_of_other_suites_are_left_out(tmp_path):
         assert chosen.sql("SELECT suite, system FROM systems").fetchall() == [
             ("kept", "kept model")
         ]
+
+
+def test_records_of_people_stay_with_their_suite(tmp_path):
+    store = new_store(tmp_path / "store")
+    import_into(store, EXAMPLES, ROOT / "examples" / "posters")
+    rated = "SELECT suite, rater, value, label FROM ratings ORDER BY ALL"
+    with excerpt(store, suite="palindrome") as chosen:
+        assert chosen.sql("SELECT count(*) FROM annotations").fetchall() == [(0,)]
+        assert chosen.sql(rated).fetchall() == []
+        assert chosen.sql("SELECT count(*) FROM annotator_agreement").fetchall() == [(0,)]
+    everything = store.sql(rated).fetchall()
+    assert len(everything) > 10
+    with excerpt(store, suite="posters") as chosen:
+        assert chosen.sql(rated).fetchall() == everything

@@ -71,8 +71,8 @@ def excerpt(
 ) -> Iterator[Store]:
     """Yield a store with only the chosen runs; the store itself if all are.
 
-    Ratings of the chosen runs remain, whichever run has them. Tasks, model files and annotations
-    remain, and so does the quarantine, because they are of no run.
+    Ratings of the chosen runs remain, whichever run has them, and people's records of their suites.
+    Tasks, model files and the quarantine remain, because they are of no run.
 
     Args:
         store: the store.
@@ -109,8 +109,7 @@ def excerpt(
             )
         kept |= {(suite, run_id) for suite, run_id, *rated_run in rated if tuple(rated_run) in kept}
         gone = [(row[0], row[1]) for row in rows if (row[0], row[1]) not in kept]
-        if gone:
-            remove_runs(copy.warehouse, gone, wait_seconds=WAIT_SECONDS)
+        remove_runs(copy.warehouse, gone, wait_seconds=WAIT_SECONDS)
         yield copy
 
 

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 # How long to wait for another sync.
 _SYNC_SECONDS = 120.0
 _LOCK = "sync.lock"
+_FOREIGN_RECORDS = """
+DELETE FROM lake.annotations WHERE suite NOT IN (SELECT suite FROM lake.runs) RETURNING suite
+"""
 _NAMED_RUNS = 3  # at most, in a message about a damaged batch
 # A warehouse with more results is rebuilt when its tables are defined again; see `_is_large`.
 _MOST_REDEFINED = 20_000
@@ -359,6 +362,8 @@ def load_and_derive(
 def remove_runs(warehouse: Path, runs: Iterable[RunKey], *, wait_seconds: float) -> None:
     """Remove runs from a copy of a warehouse, and compute again what depends on them.
 
+    People's records are of no run: those of suites without a run go as well.
+
     The lake still has them: never for a store's own warehouse, which `forget` rebuilds.
     """
     from warehouse.engine.tables.derivation import derive
@@ -366,6 +371,8 @@ def remove_runs(warehouse: Path, runs: Iterable[RunKey], *, wait_seconds: float)
     with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
         connection.execute("BEGIN")
         changed = loading.delete_runs(connection, runs)
+        if connection.execute(_FOREIGN_RECORDS).fetchall():
+            changed.add("annotations")
         derive(connection, emptied=set(), changed=changed)
         connection.execute("COMMIT")
 
