@@ -136,6 +136,8 @@ def _readable(part: str) -> str:
 PAGES = {
     "anchor": slug,
     "JUDGES": JUDGES,
+    "OVERVIEW": OVERVIEW,
+    "TRIALS": TRIALS,
     "items_page": items_page,
     "list_page": list_page,
     "suite_page": suite_page,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from exports.site.figures import Mark, are_shares, marks
+from exports.site.figures import Mark, are_shares, figure, marks, scale_ends
 from exports.site.series import is_rate_of, value_of
 
 if TYPE_CHECKING:
@@ -21,15 +21,6 @@ _MODEL = ("provider", "model", "settings")
 _NAMED = 4
 _GROUPS = "FROM leaderboard_groups"
 _LEADERBOARD = "FROM leaderboard"
-_SUITE_ORDER = """
-SELECT suite
-FROM runs
-GROUP BY suite
-ORDER BY
-    bool_or(coalesce(origin IN ('runner', 'recorded') AND NOT is_replay, false)) DESC,
-    max(run_date) DESC NULLS LAST,
-    suite
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +62,7 @@ class Board:
         leaders: models that may be the best, in the words of `claim`.
         n_ranked: models that are compared with each other.
         is_supported: whether one model is known to be better than all others.
+        scale: what the ends of the scale are on which the figures are drawn.
         places: the models.
     """
 
@@ -83,21 +75,13 @@ class Board:
     leaders: str
     n_ranked: int
     is_supported: bool
+    scale: tuple[str, str]
     places: list[Place]
 
 
 def boards(site: Site) -> list[Board]:
     """Return all leaderboards of a site, in the order of the view."""
     return site.once(_boards)
-
-
-def suite_places(site: Site) -> dict[str, int]:
-    """Return the place of each suite in lists: first those the reader ran, then the newest."""
-    return site.once(_suite_places)
-
-
-def _suite_places(site: Site) -> dict[str, int]:
-    return {row["suite"]: place for place, row in enumerate(site.rows(_SUITE_ORDER))}
 
 
 def _boards(site: Site) -> list[Board]:
@@ -125,7 +109,9 @@ def _board(rows: list[Row], groups: dict[tuple[object, ...], Row]) -> Board:
     values = list(map(value_of, rows))
     ranked = [groups.get(_key(row)) for row in rows]
     claim, leaders, is_supported = _claim(list(zip(rows, ranked, strict=True)))
-    drawn = marks(values, is_rate=is_rate or are_shares(values))
+    is_unit = is_rate or are_shares(values)
+    drawn = marks(values, is_rate=is_unit)
+    low, high = scale_ends(values, is_rate=is_unit)
     named = Counter((row["model"], row["settings"]) for row in rows)
     return Board(
         suite=first["suite"],
@@ -137,6 +123,7 @@ def _board(rows: list[Row], groups: dict[tuple[object, ...], Row]) -> Board:
         leaders=leaders,
         n_ranked=max((group["n_models"] for group in ranked if group is not None), default=0),
         is_supported=is_supported,
+        scale=(figure(low, is_rate=is_rate), figure(high, is_rate=is_rate)),
         places=[
             Place(
                 row=row,

@@ -84,6 +84,12 @@ def are_shares(rows: Iterable[Mapping[str, float | None]]) -> bool:
     return all(value is None or 0 <= value <= 1 for row in rows for value in row.values())
 
 
+def scale_ends(rows: Iterable[Mapping[str, float | None]], *, is_rate: bool) -> tuple[float, float]:
+    """Return the ends of the scale of `marks`, which takes the same arguments."""
+    known = [value for row in rows for value in row.values() if value is not None]
+    return (0.0, 1.0) if is_rate else (min(known, default=0.0), max(known, default=1.0))
+
+
 def marks(rows: Iterable[Mapping[str, float | None]], *, is_rate: bool) -> list[Mark | None]:
     """Return the marks of figures on one scale; None for a figure that is not known.
 
@@ -92,8 +98,7 @@ def marks(rows: Iterable[Mapping[str, float | None]], *, is_rate: bool) -> list[
         is_rate: whether their scale is from 0 to 1, as that of rates; else it is that of the rows.
     """
     figures = list(rows)
-    known = [v for row in figures for v in row.values() if v is not None]
-    start, end = (0.0, 1.0) if is_rate else (min(known, default=0.0), max(known, default=1.0))
+    start, end = scale_ends(figures, is_rate=is_rate)
     span = (end - start) or 1.0
 
     def place(value: float | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 # By the path of each page, from `exports.site.addresses`, what the page is about: suite and ID of
 # a run, the name of a model, or nothing.
@@ -22,6 +23,14 @@ class Page:
 
     path: str
     data: bytes
+
+
+class MenuEntry(NamedTuple):
+    """An entry of the menu: its title, the path it leads to, and whether it is always seen."""
+
+    title: str
+    entry: str
+    is_main: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

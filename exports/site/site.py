@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from exports.rows import fetch_rows
 from exports.site.addresses import relative
 from exports.site.grouping import parts
-from exports.site.page import Addresses, Contents, Page
+from exports.site.page import Addresses, Contents, MenuEntry, Page
 from exports.site.rendering import page_template
 from exports.site.run_names import run_names
 from warehouse.engine.query import query_errors
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 _BLOCK = 100  # pages
 _COPIED = 100_000  # rows of a table at most, for the next connection
+_SUITE_ORDER = """
+SELECT suite
+FROM runs
+GROUP BY suite
+ORDER BY
+    bool_or(coalesce(origin IN ('runner', 'recorded') AND NOT is_replay, false)) DESC,
+    max(run_date) DESC NULLS LAST,
+    suite
+"""
 _RUNS = "SELECT suite, run_id, run_date, started_at FROM runs"
 
 
@@ -52,6 +61,7 @@ class PageType:
             folder of the page's name: `suites/x/` of `suites/x.html` and of `suites/x/index.html`.
         title: name of its entry in the menu of all pages; empty for no entry.
         entry: path of the page that the entry leads to.
+        is_main: whether the entry is always seen, not only when the menu is opened.
         is_shown: whether the site has pages of this type, without which there is no entry.
     """
 
@@ -62,6 +72,7 @@ class PageType:
     render: Callable[[Site, Contents], Iterable[Page]] = _rendered
     title: str = ""
     entry: str = ""
+    is_main: bool = False
     is_shown: Callable[[Site], bool] = _always
 
 
@@ -75,12 +86,12 @@ class ServerParts:
     """What pages have only if a server sends them.
 
     Attributes:
-        menu: title and path of each further entry of the menu.
+        menu: the further entries of the menu.
         scripts: paths of the scripts of all pages.
         notes: what the reader should know about the figures, such as data that are missing.
     """
 
-    menu: Sequence[tuple[str, str]]
+    menu: Sequence[MenuEntry]
     scripts: Sequence[str]
     notes: Sequence[str]
 
@@ -194,13 +205,14 @@ class Site:
         def link(other: str) -> str:
             return relative(other, path)
 
-        menu = [(each.title, each.entry) for each in self.types if each.title]
+        menu = [MenuEntry(t.title, t.entry, t.is_main) for t in self.types if t.title]
         text = page_template(contents.template, contents.folder).render(
             title=contents.title,
             path=path,
             link=link,
             has=self.has,
             menu=menu,
+            menu_suites=list(self.once(suite_places)) if self.has("suite") else [],
             site=self,
             **contents.values,
         )
@@ -220,6 +232,11 @@ class Site:
         for block in parts(list(wanted.items()), size):
             for contents in page_type.load(self, dict(block)):
                 yield from page_type.render(self, contents)
+
+
+def suite_places(site: Site) -> dict[str, int]:
+    """Return the place of each suite in lists: first those the reader ran, then the newest."""
+    return {row["suite"]: place for place, row in enumerate(site.rows(_SUITE_ORDER))}
 
 
 def shown_types(site: Site, types: Sequence[PageType]) -> Sequence[PageType]:

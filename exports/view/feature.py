@@ -36,6 +36,7 @@ class Feature:
         routes: returns its routes, whose paths begin with `/view/`.
         title: name of its entry in the menu; empty for no entry.
         entry: path of the page that the entry leads to.
+        is_main: whether the entry is always seen, not only when the menu is opened.
         scripts: paths of its scripts that all pages have.
         is_shown: whether the store has something for it, without which there is no entry.
     """
@@ -43,6 +44,7 @@ class Feature:
     routes: Callable[[StorePages], Sequence[BaseRoute]]
     title: str = ""
     entry: str = ""
+    is_main: bool = False
     scripts: Sequence[str] = ()
     is_shown: Callable[[Site], bool] = _always
 

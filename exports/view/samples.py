@@ -221,4 +221,4 @@ def _cell_text(value: object) -> str | None:
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 
 
-FEATURE = Feature(title="Find", entry=_PAGE, routes=_routes)
+FEATURE = Feature(title="Find", entry=_PAGE, is_main=True, routes=_routes)

@@ -13,6 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from exports.site.addresses import OVERVIEW
+from exports.site.page import MenuEntry
 from exports.site.site import ServerParts
 from exports.view.guard import Guard
 from exports.view.registry import FEATURES
@@ -54,7 +55,7 @@ def server_parts(site: Site, notes: Sequence[str]) -> ServerParts:
     """
     shown = [each for each in FEATURES if each.title and each.is_shown(site)]
     return ServerParts(
-        menu=[(each.title, each.entry) for each in shown],
+        menu=[MenuEntry(each.title, each.entry, each.is_main) for each in shown],
         scripts=[script for each in FEATURES for script in each.scripts],
         notes=notes,
     )

@@ -91,6 +91,23 @@ def test_pairs_that_show_nothing_are_folded_on_their_page(store):
         assert ("<dt>difference</dt>" in before) == says_which
 
 
+def test_pairs_that_show_nothing_are_together_and_not_called_equal(store):
+    log(store, "own", {"a": [True] * 12, "b": [True] * 12, "c": [False] * 12})
+    shown, folded = pages_of(store)["compare/own_own.html"].split('<details class="pairs">')
+    assert (shown.count("<section"), folded.count("<section")) == (2, 1)
+    assert "1 pair of which the data do not show which is better; that does not make it equal" in (
+        folded
+    )
+
+
+def test_headings_have_short_names_that_tell_models_apart(store):
+    answers = {"p/one": [True] * 12, "q/two": [False] * 12, "r/s/two": [True, False] * 6}
+    log(store, "own", answers)
+    page = pages_of(store)["compare/own_own.html"]
+    headings = [re.sub("<.*?>", "", text) for text in re.findall(r"<h2.*?</h2>", page)]
+    assert sorted(headings) == ["one and q/two", "one and r/s/two", "r/s/two and q/two"]
+
+
 def test_models_with_names_like_other_sides_are_compared(store):
     log(store, "own", {"run:x": [True] * 12, "tag:y=<b>": [False] * 12})
     page = pages_of(store)["compare/own_own.html"]

@@ -48,3 +48,8 @@ def test_own_suites_come_first_then_the_newest(store):
         headings = re.findall(r"<h2.*?</h2>", pages[path], re.DOTALL)
         listed = [name for heading in headings for name in SUITES if f">{name}<" in heading]
         assert [name for name in listed if name != "rehearsed"] == own + imported, path
+        menu = pages[path].split("<summary>Suites</summary>")[1].split("</details>")[0]
+        assert re.findall(r">([a-z-]+)</a>", menu) == [*own, imported[0], "rehearsed", imported[1]]
+    figure = pages["index.html"].split("<figure")[1].split("</figure>")[0]
+    assert "own-new" in figure
+    assert re.findall(r"<td>(\d.*?) <small>", figure) == ["100.0 %", "0.0 %"]

@@ -69,6 +69,23 @@ def test_what_all_pages_share_is_computed_once_for_the_same_data(store, monkeypa
     pages.close()
 
 
+def test_at_most_seven_entries_of_the_menu_are_seen_first(store):
+    with store.record(suite="own", model="m") as run:
+        run.log(task_id="t", output="x", passed=True)
+    pages = served(store)
+    text = pages.file("audit.html").decode()
+    pages.close()
+    menu = text.split('<nav aria-label="Pages">')[1].split("</nav>")[0]
+    suites, more = re.findall(r"<details.*?</details>", menu, re.DOTALL)
+    first = menu.replace(suites, "").replace(more, "")
+    assert ">own</a>" in suites
+    assert 4 <= first.count("<a ") + 2 <= 7
+    assert ">Find</a>" in first
+    assert all(f">{name}</a>" in more for name in ("Audit", "Live", "Grid", "Review"))
+    assert '<details class="menu" open>' in more  # it has the page that is shown
+    assert more.count("aria-current") == 1
+
+
 def test_parts_of_the_server_are_listed():
     from support import ROOT
 

@@ -45,6 +45,18 @@
     });
   }
 
+  /** Unfold what the address leads to. */
+  const unfold = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    if (!target?.closest("details:not([open])")) return;
+    for (let each = target; each; each = each.parentElement) {
+      if (each instanceof HTMLDetailsElement) each.open = true;
+    }
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", unfold);
+  if (location.hash) unfold();
+
   /** Let a list be searched: rows stay that have all of the words. */
   for (const box of document.querySelectorAll("p.search")) {
     const input = box.querySelector("input");

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import COMPARISONS, compare_page, slug
-from exports.site.boards import Board, boards, suite_places
+from exports.site.boards import Board, boards
 from exports.site.figures import Mark, counted, marks
 from exports.site.page import Contents
-from exports.site.site import PageType
+from exports.site.site import PageType, suite_places
 from exports.site.tasks import task_keys
 from warehouse.analysis.decisions.changed_tasks import changed_tasks
 from warehouse.analysis.decisions.comparison import FEW_CLUSTERS, compare, subset
@@ -20,7 +22,7 @@ from warehouse.analysis.decisions.sentences import p_text, sentence, size_of
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from exports.site.page import Addresses
     from exports.site.site import Site
@@ -72,6 +74,7 @@ class _Group:
         board: the leaderboard.
         path: path of the page.
         pairs: each pair.
+        titles: the sides' names as headings have them, by their names.
         command: the command that makes the same comparisons.
         n_others: models of the leaderboard that are not compared here.
         n_left_out: pairs that the page leaves out, of those that show the least.
@@ -81,6 +84,7 @@ class _Group:
     board: Board
     path: str
     pairs: list[_Pair]
+    titles: dict[str, str]
     command: str
     n_others: int
     n_left_out: int
@@ -137,7 +141,7 @@ def _boards(site: Site) -> list[Board]:
     for _, of_suite in groupby(_mains(site), key=lambda board: board.suite):
         by_size = sorted(of_suite, key=lambda board: -len(_models(board)))
         chosen += by_size[:_TASK_SETS]
-    places = suite_places(site)
+    places = site.once(suite_places)
     return sorted(chosen, key=lambda board: places[board.suite])
 
 
@@ -197,11 +201,19 @@ def _group(found: _Compared, flips: Sequence[list[ChangedTask]]) -> _Group:
             )
             for (contest, row), mark, of_pair in zip(found.pairs, drawn, flips, strict=False)
         ],
+        titles=_titles({side: None for row in rows for side in (row.a, row.b)}),
         command=_command(found.board, models[:_MODELS]),
         n_others=len(models[_MODELS:]),
         n_left_out=found.n_pairs - len(found.pairs),
         zero=zero.value if zero else None,
     )
+
+
+def _titles(sides: Iterable[str]) -> dict[str, str]:
+    """Return names without the paths of providers, where no two sides are then called the same."""
+    short = {side: re.sub(r"^[^ ]*/(?=[^/])", "", side) for side in sides}
+    shared = Counter(short.values())
+    return {side: name if shared[name] == 1 else side for side, name in short.items()}
 
 
 def _command(board: Board, sides: Sequence[str]) -> str:
@@ -262,5 +274,6 @@ PAGE_TYPE = PageType(
     folder="compare",
     title="Comparisons",
     entry=COMPARISONS,
+    is_main=True,
     is_shown=_is_shown,
 )

@@ -208,5 +208,11 @@ def _places(site: Site) -> defaultdict[str | None, list[tuple[Board, Place]]]:
 
 
 PAGE_TYPE = PageType(
-    name="model", addresses=_addresses, load=_load, folder="models", title="Models", entry=MODELS
+    name="model",
+    addresses=_addresses,
+    load=_load,
+    folder="models",
+    title="Models",
+    entry=MODELS,
+    is_main=True,
 )

@@ -8,11 +8,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import OVERVIEW
-from exports.site.boards import boards, suite_places
+from exports.site.boards import boards
 from exports.site.figures import cost, count, counted
 from exports.site.page import Contents
 from exports.site.series import Series, series
-from exports.site.site import PageType, only
+from exports.site.site import PageType, only, suite_places
 from warehouse.app.commands.history_chart import drift_pieces, outage_pieces
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ class Suite:
 def _load(site: Site, _: Addresses) -> Iterator[Contents]:
     site.keep("drift")
     known = boards(site)
-    suites = _suites([board for board in known if board.is_main], suite_places(site))
+    places = site.once(suite_places)
+    suites = _suites([board for board in known if board.is_main], places)
+    shown = {each.name for each in suites[:_SUITES]}
     supported, n_changes = _changes(site, known)
     drifts = site.rows(_DRIFT)
     outages = site.rows(_OUTAGES)
@@ -78,8 +80,11 @@ def _load(site: Site, _: Addresses) -> Iterator[Contents]:
         title="Overview",
         values={
             "holds": _holds(site),
+            "first": next(
+                (board for suite in suites for board in suite.boards if _is_drawn(board)), None
+            ),
             "suites": suites[:_SUITES],
-            "other_suites": [each.name for each in suites[_SUITES:]],
+            "other_suites": [name for name in places if name not in shown],
             "limit": _MODELS,
             "changes": supported[:_CHANGES],
             "n_supported": len(supported),
@@ -90,6 +95,10 @@ def _load(site: Site, _: Addresses) -> Iterator[Contents]:
             "n_outages": len(outages),
         },
     )
+
+
+def _is_drawn(board: Board) -> bool:
+    return any(place.mark and place.row["is_comparable"] for place in board.places)
 
 
 def _suites(mains: list[Board], places: Mapping[str, int]) -> list[Suite]:
@@ -131,7 +140,10 @@ def _holds(site: Site) -> list[tuple[str, str]]:
         ("runs", count(row["n_runs"])),
         ("results", count(row["n_results"])),
         ("cost", cost(row["total_cost_usd"], row["n_cost_known"], row["n_results"])),
-        ("dates", "unknown" if first is None else f"{first} to {last}"),
+        (
+            "dates",
+            "unknown" if first is None else " to ".join(dict.fromkeys(map(str, (first, last)))),
+        ),
     ]
     if row["n_replays"]:
         facts.append(("rehearsals", counted(row["n_replays"], "run")))
@@ -139,5 +151,10 @@ def _holds(site: Site) -> list[tuple[str, str]]:
 
 
 PAGE_TYPE = PageType(
-    name="overview", addresses=only(OVERVIEW), load=_load, title="Overview", entry=OVERVIEW
+    name="overview",
+    addresses=only(OVERVIEW),
+    load=_load,
+    title="Overview",
+    entry=OVERVIEW,
+    is_main=True,
 )

@@ -278,5 +278,11 @@ def _indented(text: str | None) -> str:
 
 
 PAGE_TYPE = PageType(
-    name="run", addresses=_addresses, load=_load, folder="runs", title="Runs", entry=RUNS
+    name="run",
+    addresses=_addresses,
+    load=_load,
+    folder="runs",
+    title="Runs",
+    entry=RUNS,
+    is_main=True,
 )
