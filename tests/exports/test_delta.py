@@ -27,7 +27,7 @@ from support import (
     write_log,
 )
 
-from exports.delta import changes, state
+from exports.delta import changes, publication, state
 from exports.delta.command import publish_tables
 from exports.delta.log import DeltaLog
 from exports.delta.state import PublicFolder
@@ -317,6 +317,28 @@ def test_nothing_of_a_forgotten_run_stays(made, tmp_path):
     assert publish_tables(made, out).notes[0].endswith("is up to date")
 
 
+def test_forgetting_is_completed_by_a_publication_of_something_else(store, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    add_secret(store, tmp_path)
+    publish_tables(store, out)
+    forget(store.lake, GONE)
+    finish = publication._finish
+    monkeypatch.setattr(publication, "_finish", raise_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        publish_tables(store, out)
+    monkeypatch.setattr(publication, "_finish", finish)
+    assert traces(out, SECRET)
+    add_run(store, 1)
+    publish_tables(store, out)
+    assert traces(out, SECRET) == []
+    check_equals_warehouse(store, out)
+
+
+def raise_interrupt(_public, publication):
+    if publication.number > 1:
+        raise KeyboardInterrupt
+
+
 def test_what_killed_publications_left_is_swept(made, tmp_path):
     out = tmp_path / "out"
     publish_tables(made, out)
@@ -359,17 +381,19 @@ publish_tables(Store(Path(sys.argv[1])), Path(sys.argv[2]))
 
 @pytest.mark.slow
 def test_a_killed_publication_leaves_a_snapshot_and_is_continued(made, tmp_path):
-    """Killed at every ninth operation while it adds a run and forgets another one."""
+    """Killed at some operations while it adds a run and forgets another one."""
     out = tmp_path / "out"
-    add_secret(made, tmp_path)
+    secret = write_log(tmp_path / "s.yaml", tasks=[task(8, answer=SECRET)])
+    import_into(made, secret, run_as="gone-1")
     publish_tables(made, out)
+    assert traces(out, SECRET)
     states = [rows_in(published(out, "results"))]
-    forget(made.lake, GONE)
+    forget(made.lake, ("palindrome", "gone-1"))
     add_run(made, 10)
     made.sync(rebuild=True)
     [table] = (table for table in TABLES if table.name == "results")
     states.append(rows_in(in_warehouse(made, table)))
-    for operation in range(2, 1000, 9):
+    for operation in range(20, 1000, 25):
         arguments = (made.path, out, str(operation))
         ended = subprocess.run([sys.executable, "-c", PUBLISH, *arguments], cwd=ROOT, check=False)
         if ended.returncode == 0:
