@@ -1,13 +1,20 @@
-"""`evalstore view`: its pages over stores of several sizes, idle, and next to an import."""
+"""`evalstore view`: its pages over stores of several sizes, idle, and next to an import.
+
+    python -m bench.commands.view 1e7
+
+prints the pages of a store of another size. Seconds of pages are processor time of the server.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import threading
 import time
+from collections import defaultdict
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -18,20 +25,33 @@ from bench.data.long_history import make_history
 from bench.data.openclaw_rows import write_rows
 from bench.processes import ROOT
 from bench.ratios import Ratio
-from exports.site.addresses import AUDIT, COMPARISONS, MODELS, OVERVIEW, RUNS, run_page, suite_page
+from exports.site.addresses import (
+    AUDIT,
+    COMPARISONS,
+    MODELS,
+    OVERVIEW,
+    RUNS,
+    TASKS,
+    model_page,
+    run_page,
+    samples_page,
+    suite_page,
+)
 from warehouse.app.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SIZES, _QUICK_SIZES = (10_000, 1_000_000), (10_000,)
+_SIZES, _QUICK_SIZES = (10_000, 100_000, 1_000_000), (10_000,)
 _IMPORTED, _QUICK_IMPORTED = 100_000, 5_000  # results
 _PER_SECOND = 50  # requests
 _FIRST_SECONDS, _PAGE_SECONDS = 1.0, 0.3
 _IDLE_SECONDS = 10
 _TOKEN = "a-token-of-this-benchmark"  # noqa: S105 - of a server that runs for seconds
 _FRESH_SECONDS = 2.2  # after which a page is made from a warehouse that is opened again
-_NEWEST = "SELECT suite, run_id FROM runs ORDER BY run_id DESC LIMIT 1"
+# A few of each type of page with addresses of its own.
+_RUNS = "SELECT suite, run_id FROM runs ORDER BY run_id DESC LIMIT 3"
+_MODELS = "SELECT DISTINCT model FROM scores.entries ORDER BY model LIMIT 3"
 
 
 def measure(*, quick: bool) -> list[Ratio]:
@@ -39,20 +59,19 @@ def measure(*, quick: bool) -> list[Ratio]:
     ratios = []
     with TemporaryDirectory(prefix="evalstore-bench-") as name:
         for n_results in _QUICK_SIZES if quick else _SIZES:
-            store = Store(Path(name) / str(n_results))
-            make_history(store.path, n_results)
-            store.sync()
-            ratios += _pages(store, n_results)
+            ratios += _pages(Path(name), n_results)
         ratios.append(_import(Path(name), _QUICK_IMPORTED if quick else _IMPORTED))
     return ratios
 
 
-def _pages(store: Store, n_results: int) -> list[Ratio]:
-    [(suite, run_id)] = store.sql(_NEWEST).fetchall()
-    others = [MODELS, RUNS, COMPARISONS, AUDIT, suite_page(suite), run_page(suite, run_id)]
+def _pages(folder: Path, n_results: int) -> list[Ratio]:
+    store = Store(folder / str(n_results))
+    make_history(store.path, n_results)
+    store.sync()
+    others = _some_pages(store)
     with _served(store.path) as (process, port):
-        first = _get(port, OVERVIEW)
-        seconds = {path: _get(port, path) for path in others}
+        first = _spent(process.pid, port, OVERVIEW)
+        seconds = {path: _spent(process.pid, port, path) for path in others}
         again = max(_get(port, path) for path in (OVERVIEW, *others))
         slowest = max(seconds, key=lambda path: seconds[path])
         time.sleep(_FRESH_SECONDS)
@@ -63,11 +82,12 @@ def _pages(store: Store, n_results: int) -> list[Ratio]:
         began = time.perf_counter()
         process.wait()
         ended = time.perf_counter() - began
+    _print_types(n_results, first, seconds)
     work = f"`evalstore view` of {n_results:,} results"
     return [
-        Ratio(f"{work}, first page", "one second", first, f"{first:.2f} s", at_most=1),
+        Ratio(f"{work}, first page, CPU", "one second", first, f"{first:.2f} s", at_most=1),
         Ratio(
-            f"{work}, slowest other page, made",
+            f"{work}, slowest other page, made, CPU",
             "300 ms",
             seconds[slowest] / _PAGE_SECONDS,
             f"{seconds[slowest]:.2f} s, {slowest}",
@@ -89,6 +109,31 @@ def _pages(store: Store, n_results: int) -> list[Ratio]:
         ),
         Ratio(f"{work}, Ctrl-C", "two seconds", ended / 2, f"{ended:.2f} s", at_most=1),
     ]
+
+
+def _some_pages(store: Store) -> list[str]:
+    """Return the lists, and the pages of some models, runs and their suites."""
+    runs = store.sql(_RUNS).fetchall()
+    models = [model_page(model) for (model,) in store.sql(_MODELS).fetchall()]
+    suites = [suite_page(suite) for suite in sorted({suite for suite, _ in runs})]
+    own = [page(*run) for page in (run_page, samples_page) for run in runs]
+    return [MODELS, *models, RUNS, *own, COMPARISONS, TASKS, *suites, AUDIT]
+
+
+def _print_types(n_results: int, first: float, seconds: dict[str, float]) -> None:
+    by_type = defaultdict(list)
+    for path, spent in seconds.items():
+        by_type[path.partition("/")[0]].append(spent)
+    print(f"{n_results:,} results: first page {first:.2f} s of CPU; others, p50 and longest:")
+    for name, spent in by_type.items():
+        print(f"    {name:12} {statistics.median(spent):.2f} {max(spent):.2f}", flush=True)
+
+
+def _spent(pid: int, port: int, path: str) -> float:
+    """Return the seconds of processor time until an answer is there."""
+    before = _processor_seconds(pid)
+    _get(port, path)
+    return _processor_seconds(pid) - before
 
 
 def _import(folder: Path, n_results: int) -> Ratio:
@@ -161,3 +206,10 @@ def _served(store: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
 def _processor_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory(prefix="evalstore-bench-") as temporary:
+        for size in sys.argv[1:]:
+            for ratio in _pages(Path(temporary), int(float(size))):
+                print(ratio.work, ratio.figures, sep=": ")
