@@ -125,8 +125,8 @@ def _print_types(n_results: int, first: float, seconds: dict[str, float]) -> Non
     for path, spent in seconds.items():
         by_type[path.partition("/")[0]].append(spent)
     print(f"{n_results:,} results: first page {first:.2f} s of CPU; others, p50 and longest:")
-    for name, spent in by_type.items():
-        print(f"    {name:12} {statistics.median(spent):.2f} {max(spent):.2f}", flush=True)
+    for name, times in by_type.items():
+        print(f"    {name:12} {statistics.median(times):.2f} {max(times):.2f}", flush=True)
 
 
 def _spent(pid: int, port: int, path: str) -> float:
