@@ -1,4 +1,4 @@
-"""Matrix and work list of 1,000 systems by 10,000 items, a tenth of them asked: CPU time."""
+"""The matrix and the work list of 1,000 systems by 10,000 items, a tenth asked: CPU time."""
 
 from __future__ import annotations
 

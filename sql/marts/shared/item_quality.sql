@@ -10,7 +10,9 @@
 -- pass_rate: mean over the systems of the share of attempts that passed
 -- pass_rate_low, pass_rate_high: 95 % interval of the pass rate (Wilson, for the number of systems)
 -- discrimination: correlation over the systems of that share with the mean share of the other items that
---     they were asked, each less the item's pass rate; NULL below 3 systems, or if all have the same share
+--     they were asked, each less the item's pass rate; NULL below 3 systems, or if all have the same share.
+--     `evalstore items` also allows for how able the systems are that were asked an item: the same figure
+--     where all were asked all items
 -- status: `dead` where no attempt of two systems or more passed, `saturated` where all did, else `live`;
 --     NULL where only one system was asked
 WITH cells AS (

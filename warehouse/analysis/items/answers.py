@@ -53,7 +53,8 @@ JOIN response_items AS items USING (item)
 # Of a key being wrong, before the answers are looked at: chosen by the simulation in docs/items.md.
 PRIOR = 0.1
 SUSPECTED = 0.5  # wrong more probably than not
-_SLOPES = (0.5, 1.0, 2.0)  # of the logit of passing one item, by that of passing the others
+_SLOPES = (0.35, 0.7, 1.4, 2.8)  # of the logit of passing one item, by that of passing the others
+_ROUNDS = 20  # of the estimate of how often each slope is in the bank
 _NODES = 17  # of the difficulty, over 4 standard deviations on each side
 _MIN_SPREAD = 0.5  # logits
 _MIN_AGREEING = 2  # systems
@@ -177,8 +178,9 @@ def _marginals(
 ) -> tuple[Floats, ...]:
     """Return for each item the log-likelihood of each outcome, over difficulties and slopes.
 
-    The outcome is logistic in the ability; the prior of the difficulty is normal, with the mean and
-    the spread of the whole bank.
+    The outcome is logistic in the ability. The prior of the difficulty is normal, with the mean and
+    the spread of the whole bank; that of the slope is how often each is in the bank, by the first
+    outcome: where items follow abilities closely, a few answers say more.
     """
     from scipy.special import logsumexp
 
@@ -193,16 +195,30 @@ def _marginals(
     normaliser = np.array(
         [np.bincount(item, softplus(slope * centred + node), n_items) for slope, node in grid]
     )
-    log_weights = np.tile(-(nodes**2) / 2, len(_SLOPES))
+    log_weights = -(nodes**2) / 2
     log_weights -= logsumexp(log_weights)
-    sums = [
-        [np.bincount(item, each, n_items) for each in (outcome * centred, outcome)]
-        for outcome in outcomes
-    ]
-    return tuple(
-        logsumexp(grid @ np.array(each) - normaliser + log_weights[:, np.newaxis], axis=0)
-        for each in sums
-    )
+    by_slope = []
+    for outcome in outcomes:
+        sums = [np.bincount(item, each, n_items) for each in (outcome * centred, outcome)]
+        joint = (grid @ np.array(sums) - normaliser).reshape(len(_SLOPES), _NODES, n_items)
+        by_slope.append(logsumexp(joint + log_weights[:, np.newaxis], axis=1))
+    shares = np.log(_slope_shares(by_slope[0]))[:, np.newaxis]
+    return tuple(logsumexp(each + shares, axis=0) for each in by_slope)
+
+
+def _slope_shares(log_likelihoods: Floats) -> Floats:
+    """Return how often each slope is in the bank, by expectation and maximisation.
+
+    Each slope counts as one item more, so that a small bank has all of them.
+    """
+    from scipy.special import softmax
+
+    n_slopes, n_items = log_likelihoods.shape
+    shares: Floats = np.full(n_slopes, 1 / n_slopes)
+    for _ in range(_ROUNDS):
+        posterior = softmax(log_likelihoods + np.log(shares)[:, np.newaxis], axis=0)
+        shares = (posterior.sum(axis=1) + 1) / (n_items + n_slopes)
+    return shares
 
 
 def _shared_prior(n_failing: Floats, n_giving: Floats) -> tuple[float, float]:
