@@ -7,7 +7,7 @@ from support import needs_reference
 from tests.items.matrices import answers, drawn
 from warehouse.analysis.items.adaptive import AdaptiveOrder, calibrate, replay
 from warehouse.analysis.items.bank import Bank, fit_bank
-from warehouse.analysis.items.subsets import Judge
+from warehouse.analysis.items.subsets import Answers, Judge, interval_factor
 
 BANK = Bank(1.5, np.linspace(-4, 4, 401))
 ALL = np.ones(401, dtype=bool)
@@ -76,3 +76,22 @@ def test_the_interval_covers_the_stored_models():
             off = abs(predicted.scores[0] - judge.truth[model])
             covered.append(off <= max(order.half_width(), 1e-9))
     assert np.mean(covered) >= 0.85
+
+
+def test_where_answers_are_guessed_the_rule_that_is_used_covers():
+    """A larger factor stops later, where a model that does not hold is off by more errors."""
+    found = drawn(40, 300, seed=3)
+    guessed = np.random.default_rng(4).random(found.passed.shape) < 0.25
+    judge = Judge(
+        Answers(np.maximum(found.passed, guessed), found.attempts), list(map(str, range(40)))
+    )
+    factor, _ = calibrate(judge, 0.05, 8)
+    distances = []
+    for fold in judge.folds:
+        for model in fold.test:
+            order = AdaptiveOrder(fold.bank, factor, 0.05)
+            predicted, _ = replay(order, judge.answers.passed[model], np.ones(300), 8)
+            off = abs(predicted.scores[0] - judge.truth[model])
+            distances.append(off / predicted.errors[0])
+    assert factor > 1.96
+    assert interval_factor(np.array(distances)) <= factor

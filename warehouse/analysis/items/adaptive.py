@@ -108,16 +108,28 @@ def calibrate(judge: Judge, error: float, n_at_once: int) -> tuple[float, float]
     """Return the factor of an order's interval, and how many items it takes on average.
 
     Adaptive runs are replayed on the stored models, each with the parameters that others gave: the
-    interval has to cover the full scores of nine tenths of these, whatever the bank is like.
+    interval has to cover the full scores of nine tenths of these, whatever the bank is like. A
+    larger factor stops later, where the error of a model that does not hold seems smaller still:
+    runs are replayed with it, until it covers.
     """
+    factor = _LEAST_FACTOR
+    while True:
+        distances, n_asked = _replays(judge, factor, error, n_at_once)
+        needed = float(interval_factor(distances))
+        if needed <= factor or np.isinf(needed):
+            return max(factor, needed), n_asked
+        factor = needed
+
+
+def _replays(judge: Judge, factor: float, error: float, n_at_once: int) -> tuple[Floats, float]:
+    """Return how many standard errors each model's prediction is off, and the mean items asked."""
     distances, asked = [], []
     for fold in judge.folds:
         for model in fold.test:
-            order = AdaptiveOrder(fold.bank, _LEAST_FACTOR, error)
+            order = AdaptiveOrder(fold.bank, factor, error)
             answers = judge.answers.passed[model], judge.answers.attempts[model]
             predicted, n_asked = replay(order, *answers, n_at_once)
             off = abs(predicted.scores[0] - judge.truth[model])
             distances.append(off / max(predicted.errors[0], 1e-9))
             asked.append(n_asked)
-    factor = max(float(interval_factor(np.array(distances))), _LEAST_FACTOR)
-    return factor, float(np.mean(asked))
+    return np.array(distances), float(np.mean(asked))
