@@ -2,11 +2,13 @@
 
     python -m bench.simulations.adaptive [--quick]
 
-Each of 500 models is asked items of a Rasch bank, 8 at once, until the 90 % interval of its full
-score reaches 5 points to either side: the most informative items, or items in random order, with
-the same estimator and rule. Abilities are normal with standard deviation 1.5, and the parameters
-of the bank, and the factor of the interval, come from other models. Coverage is of the score that
-all items would have given.
+Each model is asked items of a bank, 8 at once, until the 90 % interval of its full score reaches 5
+points to either side: the most informative items, or items in random order, with the same estimator
+and rule. Answers are drawn from a Rasch model, or who does not know an item guesses it with the
+stated probability, which the estimator knows nothing of. Abilities are normal with standard
+deviation 1.5, and the parameters of the bank, and the factor of the interval, come from other
+models. Coverage is of the score that all items would have given; its error is that of the mean of
+the banks.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import expit
 
 from tools.simulation_tables import print_table
 from warehouse.analysis.items.adaptive import AdaptiveOrder, calibrate, replay
@@ -30,14 +33,15 @@ if TYPE_CHECKING:
     from warehouse.engine.statistics.arrays import Floats
 
 _SEED = 23
-MODELS = 500
-MODELS_OF_BANK = 20  # answer to the same bank
+BANKS, QUICK_BANKS = 10, 1
+MODELS_OF_BANK = 100  # answer to the same bank
 ERROR = 0.05
 _AT_ONCE = 8
 _ABILITY_SD = 1.5
-_CALIBRATION = (30,)
-_ITEMS = (500,)
-_SPREADS = (1.5,)
+_ITEMS = (500, 1000, 2000)
+_SPREADS = (1.5, 2.0)
+_CALIBRATION = (30, 100)
+_GUESSES = (0.0, 0.25)
 
 
 class RandomOrder(AdaptiveOrder):
@@ -49,9 +53,11 @@ class RandomOrder(AdaptiveOrder):
         return np.flatnonzero(open_items)[: len(found)]
 
 
-def _answers(random: np.random.Generator, n_models: int, difficulties: Floats) -> Floats:
-    logits = random.normal(0, _ABILITY_SD, (n_models, 1)) - difficulties
-    passed: Floats = (random.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(np.float64)
+def _answers(
+    random: np.random.Generator, n_models: int, difficulties: Floats, guess: float
+) -> Floats:
+    knows = expit(random.normal(0, _ABILITY_SD, (n_models, 1)) - difficulties)
+    passed: Floats = (random.random(knows.shape) < guess + (1 - guess) * knows).astype(np.float64)
     return passed
 
 
@@ -64,45 +70,47 @@ def _stopped(
     return n_asked, abs(predicted.scores[0] - passed.mean()) <= order.half_width()
 
 
-def cell(n_calibration: int, n_items: int, spread: float, n_models: int) -> Floats:
-    """Return the mean items asked and the coverage, of adaptive and of random order: 2 × 2."""
-    random = np.random.default_rng([_SEED, n_calibration, n_items, int(10 * spread)])
+def cell(n_items: int, spread: float, n_calibration: int, guess: float, n_banks: int) -> Floats:
+    """Return the items asked and the coverage, of adaptive and random order: (banks, 2, 2)."""
+    cell_seed = n_calibration, n_items, int(10 * spread), int(100 * guess)
+    random = np.random.default_rng([_SEED, *cell_seed])
     found = []
-    for _ in range(-(-n_models // MODELS_OF_BANK)):
+    for _ in range(n_banks):
         difficulties = random.normal(0, spread, n_items)
-        known = _answers(random, n_calibration, difficulties)
+        known = _answers(random, n_calibration, difficulties, guess)
         answers = Answers(known, np.ones_like(known))
         bank = fit_bank(*answers)
         factor, _ = calibrate(Judge(answers, list(map(str, range(n_calibration)))), ERROR, _AT_ONCE)
-        for passed in _answers(random, MODELS_OF_BANK, difficulties):
-            both = [_stopped(kind, bank, factor, passed) for kind in (AdaptiveOrder, RandomOrder)]
-            found.append(both)
-    means: Floats = np.mean(found, axis=0)
-    return means
+        stopped = [
+            [_stopped(kind, bank, factor, passed) for kind in (AdaptiveOrder, RandomOrder)]
+            for passed in _answers(random, MODELS_OF_BANK, difficulties, guess)
+        ]
+        found.append(np.mean(stopped, axis=0))
+    return np.array(found)
 
 
-def _rows(n_models: int) -> Iterator[Row]:
-    for n_items, spread, n_calibration in product(_ITEMS, _SPREADS, _CALIBRATION):
-        (asked, covered), (random_asked, random_covered) = cell(
-            n_calibration, n_items, spread, n_models
-        )
+def _rows(n_banks: int) -> Iterator[Row]:
+    for key in product(_ITEMS, _SPREADS, _CALIBRATION, _GUESSES):
+        banks = cell(*key, n_banks)
+        (asked, covered), (random_asked, random_covered) = banks.mean(axis=0)
+        error = banks[:, 0, 1].std(ddof=1) / np.sqrt(n_banks) if n_banks > 1 else np.nan
         yield (
-            *(str(n_items), f"{spread:g}", str(n_calibration)),
+            *(f"{each:g}" for each in key),
             *(f"{asked:.0f}", f"{random_asked:.0f}", f"{asked / random_asked:.2f}"),
-            *(f"{covered:.3f}", f"{random_covered:.3f}"),
+            *(f"{covered:.3f}", f"{error:.3f}", f"{random_covered:.3f}"),
         )
 
 
 def main() -> None:
     """Simulate and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the models")
-    n_models = MODELS // (10 if parser.parse_args().quick else 1)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the banks")
+    n_banks = QUICK_BANKS if parser.parse_args().quick else BANKS
     columns = (
-        *("items", "SD of difficulties", "models of the bank", "asked", "asked in random order"),
-        *("ratio", "coverage", "in random order"),
+        *("items", "SD of difficulties", "models of the bank", "guess", "asked"),
+        *("asked in random order", "ratio", "coverage", "error", "in random order"),
     )
-    print_table(columns, _rows(n_models))
+    print_table(columns, _rows(n_banks))
 
 
 if __name__ == "__main__":

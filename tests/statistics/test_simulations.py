@@ -160,11 +160,25 @@ def coverage_of_agreement(table, number):
     return np.array([row[AGREEMENT_COLUMNS[number]] for row in table], dtype=float)
 
 
+def test_published_intervals_of_abilities_cover():
+    for _, _, _, _, _, _, coverage, error_of_coverage, _, wrong in rows_of(TABLES["abilities", 1]):
+        assert float(coverage) >= MEAN
+        assert float(error_of_coverage) <= 0.01
+        assert float(wrong) <= 0.05
+
+
 @pytest.mark.campaign
 def test_abilities_cover():
-    for _, systems, _, _, coverage, _, wrong in rows("abilities", 1):
-        assert float(coverage) >= 0.93 - error(0.93, 6 * int(systems))
-        assert float(wrong) <= 0.05 + error(0.05, 6)
+    for _, systems, _, _, draws, _, coverage, _, _, wrong in rows("abilities", 1):
+        assert float(coverage) >= MEAN - error(MEAN, int(draws) * int(systems))
+        assert float(wrong) <= 0.05 + error(0.05, int(draws))
+
+
+def test_published_adaptive_runs_cover_and_ask_less():
+    for *_, guess, _, _, ratio, coverage, _, _ in rows_of(TABLES["adaptive", 1]):
+        assert float(coverage) >= LEAST
+        # What is known to miss and named in the docs: answers that are guessed.
+        assert float(ratio) <= (0.75 if guess == "0" else 0.82)
 
 
 @pytest.mark.slow
@@ -227,5 +241,6 @@ def check_wrong_keys(table):
     for would_pass, systems, answers, *figures in table:
         found, _, sound, found_attractive, _, sound_attractive = map(float, figures)
         assert max(sound, sound_attractive) <= 0.05
-        if answers != "2":
-            assert min(found, found_attractive) >= least.get((would_pass, systems), 0)
+        by_passes_only = 0.05 if answers == "2" else 0
+        wanted = least.get((would_pass, systems), 0) - by_passes_only
+        assert min(found, found_attractive) >= wanted
