@@ -184,9 +184,11 @@ class Judge:
         return self._judgement(lambda fold: self._by_bank(fold, [items]))[1]
 
     def smallest(self, half_width: float) -> tuple[int, Judgements] | None:
-        """Return the size of the smallest choice whose intervals are so narrow, by bisection.
+        """Return the size of a choice whose intervals are so narrow, by bisection.
 
-        None if no part of the bank that leaves an item out is enough.
+        Those of one item less are not. Widths fall with the size but for the luck of the choice, so
+        that a still smaller one may happen to do. None if no part of the bank that leaves an item
+        out is enough.
         """
         low, high = 1, self.answers.attempts.shape[1] - 1
         found = None
