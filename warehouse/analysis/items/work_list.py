@@ -192,8 +192,17 @@ def _work_list(connection: duckdb.DuckDBPyConnection, key: ItemKey) -> WorkList:
 def _figures(audit: ItemAudit, rivals: RivalAnswers) -> dict[str, list[object]]:
     """Return the columns of figures, None where one is not known."""
     found = audit.statistics
-    columns = {name: getattr(found, name) for name in COLUMNS if name in found._fields}
-    columns |= {"p_holm": audit.p_holm, "wrong_key_probability": rivals.probability}
+    columns = {
+        "n_systems": found.n_systems,
+        "pass_rate": found.pass_rate,
+        "pass_rate_low": found.pass_rate_low,
+        "pass_rate_high": found.pass_rate_high,
+        "discrimination": found.discrimination,
+        "discrimination_low": found.discrimination_low,
+        "discrimination_high": found.discrimination_high,
+        "p_holm": audit.p_holm,
+        "wrong_key_probability": rivals.probability,
+    }
     for name in ("n_agreeing", "rate_of_agreeing", "rate_of_passing"):
         columns[name] = np.where(rivals.answer < 0, np.nan, getattr(rivals, name))
     return {
