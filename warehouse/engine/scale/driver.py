@@ -195,7 +195,7 @@ class _Sync:
         if n_shards is not None:
             # Nothing of the version before is used, so that damaged tables can be written again.
             former = self._former = None
-        former_plan = None if former is None else self._paths([former.plan])[0]
+        former_plan = None if former is None else read_files(self._place, [former.plan])[0]
         planner.plan(f"{self._number:06}", former_plan, n_shards)
         plan = planner.write(self._scratch / "plan.parquet")
         reference, of_suites = self._write_reference(folders)
@@ -220,7 +220,7 @@ class _Sync:
                 reference=reference,
                 duplicates=duplicates,
                 shards=shards,
-                plan=self._write(plan),
+                plan=upload_file(self._place, plan, "plan", n_rows=0),
             )
         )
         self._place.delete(
@@ -253,7 +253,8 @@ class _Sync:
         folder.mkdir()
         with new_warehouse(folder, threads=2) as connection:
             connection.execute("BEGIN")
-            for some in batched(folders, _FOLDERS_AT_ONCE):
+            for start in range(0, len(folders), _FOLDERS_AT_ONCE):
+                some = folders[start : start + _FOLDERS_AT_ONCE]
                 batches = [self._lake.read(name) for name in some]
                 columns = checked_columns(self._lake, batches, connection, _CONTENT)
                 loading.load(connection, self._lake, batches, columns, runs=())
@@ -366,15 +367,9 @@ class _Sync:
                 JOIN read_parquet($plan) AS plan USING (suite, run_id)
                 GROUP BY plan.shard
                 """,
-                {"calls": self._paths(files), "plan": str(plan)},
+                {"calls": read_files(self._place, files), "plan": str(plan)},
             ).fetchall()
         return {shard: f"{n} {digest}" for shard, n, digest in rows}
-
-    def _paths(self, files: Sequence[File]) -> list[str]:
-        return read_files(self._place, files)
-
-    def _write(self, path: Path) -> File:
-        return upload_file(self._place, path, "plan", n_rows=0)
 
     def _publish(self, version: Version) -> None:
         if not publish(self._place, version):
@@ -429,8 +424,3 @@ def _digests_of_suites(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
 def _of(suites: Sequence[str], digests_: Mapping[str, str]) -> str:
     return content_hash([digests_.get(suite, "") for suite in ("", *suites)])
-
-
-def batched(names: Sequence[str], n: int) -> Iterator[Sequence[str]]:
-    """Yield a sequence in pieces of at most n."""
-    return (names[start : start + n] for start in range(0, len(names), n))

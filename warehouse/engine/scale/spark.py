@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _PORT = 15002
 _CONNECT_SECONDS = 30
 # Of a request to a server that is gone: ten seconds in all; by default, more than ten minutes.
-_RETRIES, _LONGEST_PAUSE_MS = 5, 4_000
+_RETRIES, _PAUSE_MS = 5, 4_000
 # Of one job of Spark, so that neither its plan nor its replies get large.
 _TASKS_AT_ONCE = 1_000
 _BYTES_AT_ONCE = 16 * 2**20
@@ -63,14 +63,12 @@ def spark_engine(address: str, environment: Path | None = None) -> Iterator[Spar
         from pyspark.sql.connect.client.retries import DefaultPolicy
     except ImportError as error:
         raise BadInput(
-            f"--engine {name} needs another package: in a checkout of evalstore, "
-            f"`pip install '.[spark]'` ({error})"
+            f"--engine {name} needs pyspark: in a checkout, `pip install '.[spark]'` ({error})"
         ) from error
     failures = (PySparkException, RpcError)
     with _messages(name, failures):
         session = SparkSession.builder.remote(address).create()
-    policy = DefaultPolicy(max_retries=_RETRIES, max_backoff=_LONGEST_PAUSE_MS)
-    session.client.set_retry_policies([policy])
+    session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES, max_backoff=_PAUSE_MS)])
     try:
         if environment is not None:
             with _messages(name, failures):

@@ -132,11 +132,7 @@ def _name(key: str) -> str:
 def publish(place: TableLocation, version: Version) -> bool:
     """Make a version count; return False if another process wrote this version meanwhile."""
     content = json.dumps(asdict(version), sort_keys=True, indent=1).encode()
-    return place.create(_key(version.number), content)
-
-
-def _key(number: int) -> str:
-    return f"{VERSIONS}/{number:09}.json"
+    return place.create(f"{VERSIONS}/{version.number:09}.json", content)
 
 
 def read(place: TableLocation, key: str) -> Version:

@@ -23,8 +23,7 @@ _NAME = re.compile(r"[^A-Za-z0-9.-]+")
 def store_folder(text: str) -> Path:
     """Return the folder of a store: the path itself or, of an address, the folder of its cache.
 
-    The cache is created where it is missing, in `EVALSTORE_CACHE` or the user's cache folder.
-    Others are removed where `EVALSTORE_CACHE_MB` asks for it.
+    It is created in `EVALSTORE_CACHE` or the user's cache folder; others may go for the limit.
 
     Args:
         text: a path, or an address such as `s3://bucket/prefix`.

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from warehouse.lake.base_lake import BaseLake
     from warehouse.lake.batch import Batch
-    from warehouse.lake.remote.objects import Listed, Objects
+    from warehouse.lake.remote.objects import Objects
 
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _POINTER, _LEASE = "merges.json", "lease.json"
@@ -94,8 +94,7 @@ class Mirror:
         """Fetch the batches that others added, and upload those that a killed process left here.
 
         Args:
-            max_age_seconds: do nothing if the last pull is not older. Readers, who give one, list
-                only the descriptions of batches, unless the cache is new.
+            max_age_seconds: do nothing if the last pull is not older; readers give it, list less.
 
         Returns:
             Warnings: batches that disappeared, and those that were left out because an object of
@@ -182,7 +181,7 @@ class Mirror:
         """Yield a warning for each batch whose files are there, but not its description."""
         latest = datetime.now(UTC) - _UPLOAD_AGE
         for name in sorted(self._names("lake") - known):
-            files = self._list(f"lake/{name}")
+            files = self._objects.below(f"lake/{name}/")
             if files and max(one.modified for one in files) < latest:
                 yield (
                     f"{self.address}/batches/{name}.json: is missing, and without it the files of "
@@ -195,9 +194,6 @@ class Mirror:
         names = {name.removesuffix(".json") for name in self._objects.names(folder)}
         self._listed[folder] = {name for name in names if _ULID.fullmatch(name)}
         return self._listed[folder]
-
-    def _list(self, prefix: str) -> list[Listed]:
-        return self._objects.below(f"{prefix}/")
 
     def _read_pointer(self) -> bool:
         """Read which batches replace others; return whether that has changed."""
@@ -343,19 +339,17 @@ class Mirror:
         """Delete the objects of batches: their descriptions first, so that none looks whole."""
         names = sorted(names)
         self._objects.delete([f"{kind}/{n}.json" for n in names for kind in ("batches", "merges")])
-        keys = [one.key for name in names for one in self._list(f"lake/{name}")]
+        keys = [one.key for name in names for one in self._objects.below(f"lake/{name}/")]
         self._objects.delete(keys)
 
     def _sweep(self) -> None:
-        """Delete what killed processes left: replaced batches, and old files without a batch.
-
-        The names are those that a pull has just seen: what is newer is younger than an orphan.
-        """
+        """Delete what killed processes left and a pull has just seen: replaced, or old orphans."""
         batches, merges = self._listed["batches"], self._names("merges")
         self._delete(self._replaced() & (batches | merges))
         oldest = datetime.now(UTC) - _ORPHAN_AGE
         for name in sorted((self._listed["lake"] | merges) - batches - self._pointer.names):
-            files = [one.key for one in self._list(f"lake/{name}") if one.modified < oldest]
+            below = self._objects.below(f"lake/{name}/")
+            files = [one.key for one in below if one.modified < oldest]
             written_at = self._objects.modified(f"merges/{name}.json")
             if written_at is not None and written_at < oldest:
                 files.append(f"merges/{name}.json")

@@ -252,8 +252,7 @@ def open_objects(address: str) -> Objects:
         from obstore.store import from_url
     except ImportError as error:
         raise BadInput(
-            f"--store {address}: needs the package obstore: in a checkout of evalstore, "
-            "`pip install '.[s3]'`"
+            f"--store {address}: needs obstore: in a checkout of evalstore, `pip install '.[s3]'`"
         ) from error
     # Plain HTTP only to servers on this machine, unless it was asked for.
     endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
