@@ -128,6 +128,19 @@ def test_answers_that_are_all_alike_tell_nobody_apart(share):
     assert "known on one side only" in " ".join(sentences(found))
 
 
+def test_attempts_that_are_alike_are_no_misfit_and_narrow_no_error():
+    from warehouse.analysis.items.abilities import sentences
+
+    once = Responses.from_matrix(drawn())
+    arrays = (once.system, once.item, 5 * once.passed, 5 * once.attempts)
+    repeated = Responses(once.systems, once.items, *arrays)
+    found = [find_abilities(each, "s", "rasch") for each in (once, repeated)]
+    said = [" ".join(sentences(each)) for each in found]
+    assert ["more alike" in each for each in said] == [False, True]
+    errors, of_repeated = (np.median(each.error.difficulty) for each in found)
+    assert of_repeated == pytest.approx(errors, rel=0.3)
+
+
 def test_a_wrong_suite_or_task_set_is_named(store):
     path = with_answers(store, drawn())
     for words, message in ((["t"], "no suite 't'"), (["s", "--task-set", "x"], "no task set 'x'")):

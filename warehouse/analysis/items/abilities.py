@@ -54,6 +54,8 @@ ITEM_ANSWER: tuple[str, ...] = (
     "pass_rate",
 )
 _MOST_NAMES = 5
+# Of one system, so much says that it passes what it should fail.
+_HIGH_INFIT = 1.5
 
 
 class Overlap(NamedTuple):
@@ -271,6 +273,12 @@ def sentences(abilities: Abilities) -> Iterator[str]:
         yield (
             f"All answers of {_few_names(extreme)} are alike, passed or failed: how able "
             f"{'it is' if len(extreme) == 1 else 'they are'} is known on one side only."
+        )
+    infit = abilities.fit_of_systems.infit
+    if (cells.attempts > 1).any() and np.median(infit) > _HIGH_INFIT:
+        yield (
+            "Attempts at an item are more alike than the model has them, which the errors allow "
+            "for: infit and outfit are above 1 for most systems, so compare them with each other."
         )
     if abilities.responses.n_unjudged:
         yield f"Left out: {abilities.responses.n_unjudged:,} attempts without a verdict."

@@ -259,13 +259,15 @@ def errors(cells: Cells, found: Estimates, model: Model) -> Errors:
     information = np.diag(own) + (shares @ shares.T).toarray() / _DIFFICULTY_SD**2
     for each, move in zip(crossed, moves, strict=True):
         information += (cells.matrix(each) @ move.T).toarray()
-    uncentred = _dispersion(cells, chance) * np.linalg.inv(information)
+    dispersion = _dispersion(cells, chance)
+    uncentred = dispersion * np.linalg.inv(information)
     centring = np.eye(cells.n_systems) - 1 / cells.n_systems
     covariance = centring @ uncentred @ centring
     linking = np.maximum(0, np.diagonal(covariance) - centring**2 @ (1 / own))
     by_abilities = [_quadratic(move.toarray(), uncentred) for move in moves[1:]]
     by_abilities.insert(0, _quadratic(moves[0].toarray() - 1 / cells.n_systems, uncentred))
-    item_errors = np.sqrt(np.diagonal(variances, axis1=1, axis2=2).T + by_abilities)
+    by_answers = dispersion * np.diagonal(variances, axis1=1, axis2=2).T
+    item_errors = np.sqrt(by_answers + by_abilities)
     log_slope = item_errors[1] if model == "2pl" else np.zeros(cells.n_items)
     return Errors(covariance, np.sqrt(linking), item_errors[0], log_slope)
 
