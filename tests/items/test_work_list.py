@@ -99,6 +99,7 @@ def test_the_list_shows_answers_without_their_control_characters(quiz):
     assert "\\x1b[31mred" in result.out
     assert "\x1b" not in result.out
     assert "None of 12 systems passes it." in result.out
+    assert "\n1 item: all pass\nall-pass\n" in result.out
 
 
 def test_all_items_as_rows(quiz):

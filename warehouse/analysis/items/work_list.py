@@ -150,6 +150,10 @@ class WorkList:
         """Return how many items have a finding."""
         return sum(finding in row["findings"] for row in self.rows)
 
+    def only(self, finding: Finding) -> list[str]:
+        """Return the tasks of which nothing else was found."""
+        return [str(row["task_id"]) for row in self.rows if row["findings"] == [finding]]
+
 
 def work_lists(
     connection: duckdb.DuckDBPyConnection, suite: str, task_set: str | None = None

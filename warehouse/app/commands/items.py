@@ -73,20 +73,28 @@ def items(
 
 
 def _say(listed: WorkList) -> None:
-    """Print the items with findings, and what the others are."""
+    """Print the items with findings; those that only tell no systems apart, by their names."""
+    from warehouse.analysis.items.audit import Finding
     from warehouse.analysis.items.work_list import evidence, figures, summary
 
-    found = [row for row in listed.rows if row["findings"]]
+    useless = {finding: listed.only(finding) for finding in (Finding.DEAD, Finding.SATURATED)}
+    found = [row for row in listed.rows if set(row["findings"]) - set(useless)]
     say_wrapped(f"{listed.key.suite}, {listed.key.task_set}: {summary(listed)}")
     say("")
     for row in found[:_SHOWN]:
         say(f"{row['task_id']}: {', '.join(row['findings'])}")
         say_wrapped(" ".join((figures(row), *evidence(row))))
         say("")
+    for finding, names in useless.items():
+        if names:
+            more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+            say(f"{len(names):,} item{'s' * (len(names) != 1)}: {finding}")
+            say_wrapped(f"{', '.join(names[:_SHOWN])}{more}")
+            say("")
     if len(found) > _SHOWN:
         rest = len(found) - _SHOWN
         note_wrapped(f"{rest:,} more items with findings: --format csv has all items")
-    if not found:
+    if not found and not any(useless.values()):
         say("Nothing was found.\n")
 
 
