@@ -188,6 +188,7 @@ def test_a_file_has_whole_runs_of_one_suite(made, tmp_path, monkeypatch):
     check_equals_warehouse(made, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_without_text_no_prompt_or_answer_is_published(store, tmp_path):
     secret = task(1, answer=SECRET)
     import_into(store, write_log(tmp_path / "a.yaml", tasks=[secret]))
@@ -250,6 +251,7 @@ def test_a_publication_writes_only_what_has_changed(made, tmp_path):
     assert (versions["results"], versions["messages"]) == (1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["replaced", "unmarked", "resolved"])
 def test_what_other_files_decide_about_rows_is_published_again(made, tmp_path, change):
     """The digest of a run has what other runs and model files decide about its rows."""
@@ -271,6 +273,7 @@ def test_what_other_files_decide_about_rows_is_published_again(made, tmp_path, c
     assert rows_in(published(tmp_path / "out", "results")) != rows_in(before)
 
 
+@pytest.mark.slow
 def test_small_files_of_a_suite_grow_with_the_logarithm_of_publications(store, tmp_path):
     for n in range(1, 17):
         add_run(store, n)
@@ -279,6 +282,7 @@ def test_small_files_of_a_suite_grow_with_the_logarithm_of_publications(store, t
     check_equals_warehouse(store, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_the_snapshot_before_stays_readable(store, tmp_path):
     out = tmp_path / "out"
     for n in range(1, 5):
@@ -294,6 +298,7 @@ def test_the_snapshot_before_stays_readable(store, tmp_path):
 # --- forgetting
 
 
+@pytest.mark.slow
 def test_nothing_of_a_forgotten_run_stays(made, tmp_path):
     """Its text and names are in no byte below the folder, and nothing else is lost."""
     out = tmp_path / "out"
@@ -317,6 +322,7 @@ def test_nothing_of_a_forgotten_run_stays(made, tmp_path):
     assert publish_tables(made, out).notes[0].endswith("is up to date")
 
 
+@pytest.mark.slow
 def test_forgetting_is_completed_by_a_publication_of_something_else(store, tmp_path, monkeypatch):
     out = tmp_path / "out"
     add_secret(store, tmp_path)
@@ -412,6 +418,7 @@ def test_the_second_of_two_publications_says_so(made, tmp_path):
     publish_tables(made, tmp_path / "out")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", ["commit", "add"])
 def test_without_locks_one_of_two_publications_wins(made, tmp_path, monkeypatch, at):
     """As of two machines: another one publishes while this one has written its files."""
