@@ -61,6 +61,20 @@ def test_a_damaged_warehouse_is_the_reason(store, said):
     assert said == announcement("it is damaged")
 
 
+def test_an_update_that_fails_is_the_reason_with_its_error(store, said, tmp_path, monkeypatch):
+    store.sync()
+    said.clear()
+    import_into(store, write_log(tmp_path / "2026-04-02-two.yaml", log([1], model="two")))
+
+    def fail(*_, **__):
+        raise duckdb.OutOfMemoryException("no room")
+
+    monkeypatch.setattr("warehouse.engine.tables.loading.is_preserved", fail)
+    store.sync()
+    [message] = said
+    assert "(bringing it up to date failed: no room)" in message
+
+
 def test_other_definitions_are_the_reason(store, said, other_definitions):
     store.sync()
     said.clear()

@@ -14,6 +14,7 @@ from warehouse.core.errors import EvalstoreError, StoreBusy, StoreDamaged
 from warehouse.core.files import open_regular
 from warehouse.core.in_memory import open_in_memory
 from warehouse.core.schemas import TABLES
+from warehouse.core.text.formatting import visible
 from warehouse.engine.connection import log_file, open_for_reading, open_for_writing
 from warehouse.engine.tables import definitions, loading
 from warehouse.engine.tables.definitions import create_warehouse, define
@@ -49,6 +50,13 @@ _FOREIGN_RECORDS = """
 DELETE FROM lake.annotations WHERE suite NOT IN (SELECT suite FROM lake.runs) RETURNING suite
 """
 _NAMED_RUNS = 3  # at most, in a message about a damaged batch
+_DAMAGE = (
+    duckdb.IOException,
+    duckdb.SerializationException,
+    duckdb.FatalException,
+    duckdb.InternalException,
+)
+_LONGEST = 200  # characters of an error of DuckDB
 # A warehouse with more results is rebuilt when its tables are defined again; see `_is_large`.
 _MOST_REDEFINED = 20_000
 # A larger rebuild commits each statement: DuckDB plans queries of its own changes badly.
@@ -161,10 +169,16 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
             unreadable = unreadable_files(connection, lake)
             known = known_folders(connection, lake)
             return SyncReport(loaded, tuple(damaged), tuple(unreadable), known=known)
-    except duckdb.Error:
-        return "it is damaged"
+    except duckdb.Error as error:
+        return _failure_reason(error)
     except StoreDamaged:
         return "a batch that it was built from is damaged"
+
+
+def _failure_reason(error: duckdb.Error) -> str:
+    if isinstance(error, _DAMAGE):
+        return "it is damaged"
+    return f"bringing it up to date failed: {visible(str(error)[:_LONGEST].splitlines()[0])}"
 
 
 def _is_large(connection: duckdb.DuckDBPyConnection) -> bool:
