@@ -193,6 +193,7 @@ def test_sub_agents_and_copied_steps_are_folded(pages):
 
 def test_events_without_text_are_folded(pages):
     page = page_of(pages, "spans")
+    page = page[page.index("<main") :]
     assert re.findall(r"<summary[^>]*>(.*?)</summary>", page) == [
         "2 events without text",
         "1 event without text",
@@ -240,7 +241,7 @@ def test_a_page_of_hostile_texts_is_bounded(pages):
 def test_a_failed_trial_stands_next_to_the_solved_one(pages):
     page = pages[parting_page("arena", "r", "bad")]
     assert "Their first call of a tool is the same." in page
-    shared, sides = page.split("</details>", 1)
+    shared, sides = page[page.index("<main") :].split("</details>", 1)
     failed, solved = sides.split("<section")[1:]
     assert "a.txt" in shared
     assert "no rights" in failed

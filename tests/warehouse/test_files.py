@@ -36,6 +36,8 @@ OPENERS = {
     "warehouse/lake/writer.py": "the meanings of columns, which it writes",
     "exports/posters/publication.py": "a folder, to lock it",
     "exports/site/folder.py": "a folder, to lock it",
+    "exports/delta/state.py": "a folder, to lock it",
+    "warehouse/lake/cache_limit.py": "the lock of a cache",
     "runners/command.py": "a new model file",
     "warehouse/core/formats/task_lists.py": "a new list of tasks",
     "exports/view/command.py": "a browser",

@@ -59,7 +59,7 @@ class _Review:
 
     def __init__(self, pages: StorePages) -> None:
         self._pages = pages
-        self._page = partial(page_response, pages)
+        self._page = partial(page_response, pages, is_blind=True)
         self._session = ReviewSession(pages)
 
     def list_page(self, _: Request) -> Response:
@@ -80,9 +80,7 @@ class _Review:
         criterion = queue.request["criterion"]
         values = {"queue": queue.run_id, "criterion": criterion, "about": None}
         values["rubric"] = queue.request.get("rubric", "")
-        return page_response(
-            self._pages, f"{_ENTRY}/queue", "rate.html", f"Review: {criterion}", **values
-        )
+        return self._page(f"{_ENTRY}/queue", "rate.html", f"Review: {criterion}", **values)
 
     def rate_page(self, request: Request) -> Response:
         """Return the page on which an answer that somebody chose is rated."""

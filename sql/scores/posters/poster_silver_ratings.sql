@@ -1,5 +1,5 @@
--- What records of models (silver) and gold say of each prediction of a run whose owner declared how gold posters were
--- drawn: by the tag gold_probability, the probability with which each poster was chosen to become gold.
+-- What records of models (silver) and gold say of each prediction of a run with the tag gold_probability. By it the
+-- owner declares how gold posters were drawn: it is the probability with which each was chosen to become gold.
 -- grain: prediction × rater
 -- inherits: lake.ratings
 -- rater: silver; NULL for gold

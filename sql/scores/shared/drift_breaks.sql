@@ -8,6 +8,12 @@
 -- shift: after less before: points of the pass rate, the logarithm of the ratio for other metrics
 -- margin: half the width of its 95 % interval
 WITH
+-- As one value: by the suite alone, which all of them share, run times could be joined with each other.
+places AS (
+    SELECT {suite: suite, position: position} AS place, run_id
+    FROM scores.run_times
+),
+
 compared AS MATERIALIZED (
     SELECT
         runs.*,
@@ -350,15 +356,7 @@ SELECT
     likeliest.n_breaks,
     likeliest.p_value
 FROM likeliest
-JOIN scores.run_times AS first
-    ON likeliest.suite = first.suite
-    AND likeliest.first_position = first.position
-JOIN scores.run_times AS last
-    ON likeliest.suite = last.suite
-    AND likeliest.last_position = last.position
-JOIN scores.run_times AS before
-    ON likeliest.suite = before.suite
-    AND likeliest.position = before.position
-JOIN scores.run_times AS after
-    ON likeliest.suite = after.suite
-    AND likeliest.next_position = after.position
+JOIN places AS first ON {suite: likeliest.suite, position: likeliest.first_position} = first.place
+JOIN places AS last ON {suite: likeliest.suite, position: likeliest.last_position} = last.place
+JOIN places AS before ON {suite: likeliest.suite, position: likeliest.position} = before.place
+JOIN places AS after ON {suite: likeliest.suite, position: likeliest.next_position} = after.place
