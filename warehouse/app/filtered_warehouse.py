@@ -15,7 +15,6 @@ from warehouse.app.store import Store
 from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
 from warehouse.engine.connection import open_for_reading
-from warehouse.engine.tables.left_out_tasks import leave_out_tasks
 from warehouse.engine.tables.sync import remove_runs
 from warehouse.lake.locks import WAIT_SECONDS
 
@@ -134,6 +133,9 @@ def _nothing(
 @contextmanager
 def without_tasks(store: Store, tasks: Sequence[LeftOutTask]) -> Iterator[Store]:
     """Yield a store without some tasks: all figures are as if they had never been asked."""
+    # Imported here: it computes tables, which a report does not.
+    from warehouse.engine.tables.left_out_tasks import leave_out_tasks
+
     with tempfile.TemporaryDirectory(prefix="evalstore-") as folder:
         copy = _Excerpt(Path(folder))
         with store.reading():

@@ -12,7 +12,6 @@ from warehouse.core.errors import BadInput, StoreDamaged, StoreReadOnly
 from warehouse.core.files import problem, read_regular
 from warehouse.core.hashing import content_hash
 from warehouse.lake.atomic import write_durably
-from warehouse.lake.cache_limit import use
 
 _SCHEMES = ("s3", "gs", "az")
 _FILE = "remote.json"
@@ -34,6 +33,8 @@ def store_folder(text: str) -> Path:
     """
     if "://" not in text:
         return Path(text)
+    from warehouse.lake.cache_limit import use
+
     address = _normal(text)
     folder = _caches() / f"{_NAME.sub('-', address)[:60].strip('-')}-{content_hash(address)[:12]}"
     try:
