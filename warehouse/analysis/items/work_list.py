@@ -207,8 +207,12 @@ def _figures(audit: ItemAudit, rivals: RivalAnswers) -> dict[str, list[object]]:
         "p_holm": audit.p_holm,
         "wrong_key_probability": rivals.probability,
     }
-    for name in ("n_agreeing", "rate_of_agreeing", "rate_of_passing"):
-        columns[name] = np.where(rivals.answer < 0, np.nan, getattr(rivals, name))
+    of_rivals = {
+        "n_agreeing": rivals.n_agreeing,
+        "rate_of_agreeing": rivals.rate_of_agreeing,
+        "rate_of_passing": rivals.rate_of_passing,
+    }
+    columns |= {name: np.where(rivals.answer < 0, np.nan, each) for name, each in of_rivals.items()}
     return {
         name: [None if np.isnan(value) else value for value in values.tolist()]
         for name, values in columns.items()
