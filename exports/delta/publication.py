@@ -83,9 +83,11 @@ def publish(
     pending = _write_tables(connection, public, latest, with_text=with_text)
     tables = {one.table.name: PublishedTable(_commit(one), one.files) for one in pending}
     number = 1 if latest is None else latest.number + 1
+    lost_text = latest is not None and latest.with_text and not with_text
+    is_forgetting = lost_text or _has_forgotten(latest, tables)
     publication = Publication(
         number=number,
-        oldest=number if _has_forgotten(latest, tables) else max(1, number - 1),
+        oldest=number if is_forgetting else max(1, number - 1),
         made_from=made_from,
         lake=lake,
         with_text=with_text,

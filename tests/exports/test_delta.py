@@ -201,6 +201,9 @@ def test_without_text_no_prompt_or_answer_is_published(store, tmp_path):
     ] * len(TABLES)
     publish_tables(store, tmp_path / "out")
     check_equals_warehouse(store, tmp_path / "out")
+    assert traces(tmp_path / "out", SECRET) != []
+    publish_tables(store, tmp_path / "out", without_text=True)
+    assert traces(tmp_path / "out", SECRET) == []
 
 
 def test_a_dry_run_writes_nothing(made, tmp_path):
