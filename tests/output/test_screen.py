@@ -251,6 +251,13 @@ def test_names_that_differ_where_no_one_fold_shows_it_stay_different():
     assert all(cell_len(name) <= 3 for name in fold_apart(names, 3))
 
 
+def test_names_that_each_begin_the_next_need_no_deep_stack():
+    names = ["a" * n for n in range(1, 2_500)]
+    folded = fold_apart(names, 20)
+    assert folded[:20] == names[:20]
+    assert set(folded[20:]) == {"a" * 19 + "…"}
+
+
 def test_prose_is_cropped_at_its_end():
     assert crop("one two three", 8) == "one two…"
     assert fold("relay/example/tundra-large", 16) == "relay/ex…a-large"

@@ -72,6 +72,8 @@ def fold_apart(texts: Sequence[str], width: int) -> list[str]:
 
 def _from_difference(texts: Sequence[str], width: int, shown: str, at: int) -> dict[str, str]:
     """Return sorted texts folded where they are alike; up to a place, `shown` is what is left."""
+    if width_of(shown) >= width:  # no room for where they differ
+        return {text: crop(shown + text[at:], width) for text in texts}
     columns = enumerate(zip(*texts, strict=False))
     start = next((n for n, chars in columns if len(set(chars)) > 1), min(map(len, texts)))
     shown += crop(texts[0][at:start], max((width - width_of(shown)) // 3, 1))
