@@ -12,6 +12,7 @@ from exports.delta.changes import rows_of
 from exports.delta.state import PublishedFile
 from warehouse.engine.rows import ARROW_BATCH
 from warehouse.lake.atomic import sync_file
+from warehouse.lake.delta_log import STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
     from exports.delta.changes import Source
     from exports.delta.state import Unit
-
-# The log may keep its statistics for longer than a text that was forgotten: names only.
-STATISTICS = ("suite", "run_id", "model", "task_set", "started_at")
 
 
 def write_units(

@@ -12,12 +12,12 @@ import pyarrow as pa
 from exports.base import Exported
 from exports.delta.changes import find_units, open_source, plan_changes, source_schema
 from exports.delta.files import write_file, write_units
-from exports.delta.log import DeltaLog
 from exports.delta.state import Publication, PublishedTable
 from exports.delta.tables import TABLES, public_columns
 from warehouse.core.errors import StoreDamaged
 from warehouse.core.hashing import content_hash
 from warehouse.engine.tables.definitions import digests
+from warehouse.lake.delta_log import DeltaLog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,6 +14,7 @@ import orjson
 from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged, StoreNewer
 from warehouse.core.files import read_regular
 from warehouse.lake.atomic import sync_folder, write_durably
+from warehouse.lake.delta_log import PUBLISHED_MEANWHILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,6 @@ UnitKey: TypeAlias = "tuple[str | None, str | None]"
 
 MARK = "evalstore-delta.json"
 _ABOUT = "Delta tables that `evalstore publish delta` wrote. It deletes its former files here."
-PUBLISHED_MEANWHILE = "another machine published meanwhile; publish again"
 _FORMAT = 1
 _LARGEST = 2**30
 _DAY_SECONDS = 86_400

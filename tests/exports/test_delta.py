@@ -29,11 +29,11 @@ from support import (
 
 from exports.delta import changes, publication, state
 from exports.delta.command import publish_tables
-from exports.delta.log import DeltaLog
 from exports.delta.state import PublicFolder
 from exports.delta.tables import TABLES, public_columns
 from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged
 from warehouse.engine.base_store import EvalstoreWarning
+from warehouse.lake.delta_log import DeltaLog
 from warehouse.lake.forgetting import forget
 
 FIGURES = """
@@ -224,8 +224,8 @@ def test_other_folders_are_refused(store, tmp_path, monkeypatch):
     with pytest.raises(BadInput, match="to folders only"):
         publish_tables(store, Path("s3://bucket/tables"))
     monkeypatch.setitem(sys.modules, "deltalake", None)
-    for name in ("publication", "log"):
-        monkeypatch.delitem(sys.modules, f"exports.delta.{name}", raising=False)
+    for name in ("exports.delta.publication", "warehouse.lake.delta_log"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(BadInput, match=r"pip install '\.\[delta\]'"):
         publish_tables(store, tmp_path / "out")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 from deltalake import DeltaTable, Field, Schema
@@ -17,20 +17,30 @@ from deltalake.transaction import (
     create_table_with_add_actions,
 )
 
-from exports.delta.files import STATISTICS
-from exports.delta.state import PUBLISHED_MEANWHILE
 from warehouse.core.errors import EvalstoreError, StoreBusy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from exports.delta.state import PublishedFile
-
+# The log may keep its statistics for longer than a text that was forgotten: names only.
+STATISTICS = ("suite", "run_id", "model", "task_set", "started_at")
+PUBLISHED_MEANWHILE = "another machine published meanwhile; publish again"
 # A commit fails when another one came before.
 _NO_RETRIES = CommitProperties(max_commit_retries=0)
 # The log is left alone: the snapshot before is still read by it.
 _NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
+
+
+class DataFile(Protocol):
+    """What a log says of a data file: its name, size in bytes, and statistics as JSON."""
+
+    @property
+    def path(self) -> str: ...  # noqa: D102
+    @property
+    def n_bytes(self) -> int: ...  # noqa: D102
+    @property
+    def statistics(self) -> str: ...  # noqa: D102
 
 
 class DeltaLog:
@@ -55,7 +65,7 @@ class DeltaLog:
                 self.active = set(files.column("path").to_pylist())
 
     def commit(
-        self, schema: pa.Schema, meanings: Mapping[str, str], files: Mapping[str, PublishedFile]
+        self, schema: pa.Schema, meanings: Mapping[str, str], files: Mapping[str, DataFile]
     ) -> int:
         """Make these files the table, in one commit; return its version.
 
