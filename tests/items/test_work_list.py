@@ -21,8 +21,8 @@ ITEMS = {
 }
 
 
-def fill(store, n_systems=N_SYSTEMS, suite="quiz"):
-    """Write a run for each system, the weakest first."""
+def fill(store, n_systems=N_SYSTEMS, suite="quiz", *, is_sparse=False):
+    """Write a run for each system, the weakest first; sparse, each was asked two items of three."""
     key = {"suite": suite, "generation": "root"}
     tasks = [
         {"suite": suite, "task_set": "mcq", "task_set_hash": "v", "task_id": task, "seq": at}
@@ -37,6 +37,7 @@ def fill(store, n_systems=N_SYSTEMS, suite="quiz"):
         | {"answer": "key" if rank in passing else failed or f"no {rank}"}
         for rank in range(n_systems)
         for at, (task, (passing, failed)) in enumerate(ITEMS.items())
+        if not is_sparse or (rank + at) % 3
     ]
     runs = [{**key, "run_id": f"r{rank}", "content_id": f"r{rank}"} for rank in range(n_systems)]
     add_rows(store.lake, runs=runs, tasks=tasks, results=results)
@@ -83,13 +84,16 @@ def test_figures_of_items(quiz):
     assert found["sound-3"]["rival_answer"] is None
 
 
-def test_the_view_has_the_same_figures(quiz):
-    found = rows(quiz)
-    listed = quiz.sql("SELECT task_id, pass_rate, pass_rate_low, discrimination FROM item_quality")
-    for task, *figures in listed.fetchall():
-        row = found[task]
-        expected = [row[name] for name in ("pass_rate", "pass_rate_low", "discrimination")]
-        assert figures == pytest.approx(expected, abs=1e-9)
+def test_the_view_has_the_same_figures_of_a_sparse_matrix(store):
+    fill(store, is_sparse=True)
+    names = ("n_systems", "pass_rate", "pass_rate_low", "pass_rate_high")
+    listed = store.sql(f"SELECT task_id, status, {', '.join(names)} FROM item_quality").fetchall()
+    found = rows(store)
+    assert {task for task, *_ in listed} == set(found)
+    for task, status, *figures in listed:
+        assert figures == pytest.approx([found[task][name] for name in names], abs=1e-9)
+        said = {"dead": "nobody passes", "saturated": "all pass"}.get(status)
+        assert {"nobody passes", "all pass"}.intersection(found[task]["findings"]) == {said} - {None}
 
 
 def test_the_list_shows_answers_without_their_control_characters(quiz):

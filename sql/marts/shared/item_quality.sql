@@ -1,18 +1,14 @@
--- What each item of a task set is worth, by its verdicts: how hard it is, and whether the systems that pass
--- more of the other items pass it more often. `evalstore items` adds tests, answers and evidence.
+-- How hard each item of a task set is, by its verdicts, and which items tell no systems apart: the same figures
+-- as `evalstore items` has, which adds discrimination, tests, answers and evidence.
 -- grain: suite × task set × item
 -- inherits: item_responses
--- first: task_id, status, pass_rate, discrimination, n_systems
+-- first: task_id, status, pass_rate, pass_rate_low, pass_rate_high, n_systems
 -- task_id: the task; the first by name where the set asks the item several times
 -- n_systems: systems with a verdict of the item
 -- n_attempts: attempts with an outcome
 -- n_unjudged: attempts of these systems without a verdict, which the figures leave out
 -- pass_rate: mean over the systems of the share of attempts that passed
 -- pass_rate_low, pass_rate_high: 95 % interval of the pass rate (Wilson, for the number of systems)
--- discrimination: correlation over the systems of that share with the mean share of the other items that
---     they were asked, each less the item's pass rate; NULL below 3 systems, or if all have the same share.
---     `evalstore items` also allows for how able the systems are that were asked an item: the same figure
---     where all were asked all items
 -- status: `dead` where no attempt of two systems or more passed, `saturated` where all did, else `live`;
 --     NULL where only one system was asked
 WITH cells AS (
@@ -24,38 +20,11 @@ WITH cells AS (
         min(task_id) AS task_id,
         CAST(sum(n_attempts) AS BIGINT) AS n_attempts,
         CAST(sum(n_unjudged) AS BIGINT) AS n_unjudged,
-        sum(n_passed) / nullif(sum(n_attempts), 0) AS share
+        sum(n_passed) / sum(n_attempts) AS share
     FROM item_responses
     WHERE metric = 'passed' AND scorer IS NULL AND filter IS NULL
     GROUP BY suite, task_set, item, system
-),
-
-means AS (
-    SELECT suite, task_set, item, exact_mean(share) AS pass_rate
-    FROM cells
-    GROUP BY suite, task_set, item
-),
-
--- What each system passed beyond the others.
-centred AS (
-    SELECT cells.*, means.pass_rate, cells.share - means.pass_rate AS beyond
-    FROM cells
-    JOIN means USING (suite, task_set, item)
-    WHERE cells.share IS NOT NULL
-),
-
-systems AS (
-    SELECT suite, task_set, system, exact_sum(beyond) AS beyond, count(*) AS n_items
-    FROM centred
-    GROUP BY suite, task_set, system
-),
-
-rested AS (
-    SELECT
-        centred.*,
-        (systems.beyond - centred.beyond) / nullif(systems.n_items - 1, 0) AS rest
-    FROM centred
-    JOIN systems USING (suite, task_set, system)
+    HAVING sum(n_attempts) > 0
 ),
 
 items AS (
@@ -63,15 +32,12 @@ items AS (
         suite,
         task_set,
         item,
-        any_value(pass_rate) AS pass_rate,
         min(task_id) AS task_id,
         count(*) AS n_systems,
         CAST(sum(n_attempts) AS BIGINT) AS n_attempts,
         CAST(sum(n_unjudged) AS BIGINT) AS n_unjudged,
-        exact_mean(beyond * rest) - exact_mean(beyond) * exact_mean(rest) AS covariance,
-        exact_mean(beyond ** 2) - exact_mean(beyond) ** 2 AS share_variance,
-        exact_mean(rest ** 2) - exact_mean(rest) ** 2 AS rest_variance
-    FROM rested
+        exact_mean(share) AS pass_rate
+    FROM cells
     GROUP BY suite, task_set, item
 )
 
@@ -87,14 +53,10 @@ SELECT
     wilson_low(pass_rate * n_systems, n_systems) AS pass_rate_low,
     wilson_high(pass_rate * n_systems, n_systems) AS pass_rate_high,
     CASE
-        WHEN n_systems >= 3 AND share_variance > 1e-12 AND rest_variance > 1e-12
-            THEN greatest(-1.0, least(1.0, covariance / sqrt(share_variance * rest_variance)))
-    END AS discrimination,
-    CASE
         WHEN n_systems < 2 THEN NULL
         WHEN pass_rate = 0 THEN 'dead'
         WHEN pass_rate = 1 THEN 'saturated'
         ELSE 'live'
     END AS status
 FROM items
-ORDER BY suite, task_set, round(discrimination, 9) NULLS LAST, pass_rate, task_id
+ORDER BY suite, task_set, pass_rate, task_id
