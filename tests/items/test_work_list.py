@@ -84,16 +84,28 @@ def test_figures_of_items(quiz):
     assert found["sound-3"]["rival_answer"] is None
 
 
+def test_the_view_has_the_same_figures(quiz):
+    names = ("pass_rate", "pass_rate_low", "discrimination")
+    found = rows(quiz)
+    for task, *figures in quiz.sql(
+        f"SELECT task_id, {', '.join(names)} FROM item_quality"
+    ).fetchall():
+        assert figures == pytest.approx([found[task][name] for name in names], abs=1e-9)
+
+
 def test_the_view_has_the_same_figures_of_a_sparse_matrix(store):
     fill(store, is_sparse=True)
     names = ("n_systems", "pass_rate", "pass_rate_low", "pass_rate_high")
     listed = store.sql(f"SELECT task_id, status, {', '.join(names)} FROM item_quality").fetchall()
     found = rows(store)
     assert {task for task, *_ in listed} == set(found)
+    assert not store.sql("FROM item_quality WHERE discrimination IS NOT NULL").fetchall()
     for task, status, *figures in listed:
         assert figures == pytest.approx([found[task][name] for name in names], abs=1e-9)
         said = {"dead": "nobody passes", "saturated": "all pass"}.get(status)
-        assert {"nobody passes", "all pass"}.intersection(found[task]["findings"]) == {said} - {None}
+        assert {"nobody passes", "all pass"}.intersection(found[task]["findings"]) == {said} - {
+            None
+        }
 
 
 def test_the_list_shows_answers_without_their_control_characters(quiz):

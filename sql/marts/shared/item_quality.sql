@@ -1,14 +1,17 @@
--- How hard each item of a task set is, by its verdicts, and which items tell no systems apart: the same figures
--- as `evalstore items` has, which adds discrimination, tests, answers and evidence.
+-- What each item of a task set is worth, by its verdicts: how hard it is, and whether the systems that pass
+-- more of the other items pass it more often. `evalstore items` adds tests, answers and evidence.
 -- grain: suite × task set × item
 -- inherits: item_responses
--- first: task_id, status, pass_rate, pass_rate_low, pass_rate_high, n_systems
+-- first: task_id, status, pass_rate, discrimination, n_systems
 -- task_id: the task; the first by name where the set asks the item several times
 -- n_systems: systems with a verdict of the item
 -- n_attempts: attempts with an outcome
 -- n_unjudged: attempts of these systems without a verdict, which the figures leave out
 -- pass_rate: mean over the systems of the share of attempts that passed
 -- pass_rate_low, pass_rate_high: 95 % interval of the pass rate (Wilson, for the number of systems)
+-- discrimination: correlation over the systems of that share with their mean share of the other items; NULL
+--     below 3 systems, if all have the same share, or where some were not asked all items of the set: then
+--     `evalstore items` estimates it with how able the systems are that were asked
 -- status: `dead` where no attempt of two systems or more passed, `saturated` where all did, else `live`;
 --     NULL where only one system was asked
 WITH cells AS (
@@ -27,6 +30,28 @@ WITH cells AS (
     HAVING sum(n_attempts) > 0
 ),
 
+-- Asked different items, systems cannot be compared by their totals.
+sets AS (
+    SELECT suite, task_set, count(*) = count(DISTINCT system) * count(DISTINCT item) AS is_complete
+    FROM cells
+    GROUP BY suite, task_set
+),
+
+totals AS (
+    SELECT suite, task_set, system, exact_sum(share) AS total, count(*) AS n_items
+    FROM cells
+    GROUP BY suite, task_set, system
+),
+
+rested AS (
+    SELECT
+        cells.*,
+        CASE WHEN is_complete THEN (total - share) / nullif(n_items - 1, 0) END AS rest
+    FROM cells
+    JOIN sets USING (suite, task_set)
+    JOIN totals USING (suite, task_set, system)
+),
+
 items AS (
     SELECT
         suite,
@@ -36,8 +61,11 @@ items AS (
         count(*) AS n_systems,
         CAST(sum(n_attempts) AS BIGINT) AS n_attempts,
         CAST(sum(n_unjudged) AS BIGINT) AS n_unjudged,
-        exact_mean(share) AS pass_rate
-    FROM cells
+        exact_mean(share) AS pass_rate,
+        exact_mean(share * rest) - exact_mean(share) * exact_mean(rest) AS covariance,
+        exact_mean(share ** 2) - exact_mean(share) ** 2 AS share_variance,
+        exact_mean(rest ** 2) - exact_mean(rest) ** 2 AS rest_variance
+    FROM rested
     GROUP BY suite, task_set, item
 )
 
@@ -53,10 +81,14 @@ SELECT
     wilson_low(pass_rate * n_systems, n_systems) AS pass_rate_low,
     wilson_high(pass_rate * n_systems, n_systems) AS pass_rate_high,
     CASE
+        WHEN n_systems >= 3 AND share_variance > 1e-12 AND rest_variance > 1e-12
+            THEN greatest(-1.0, least(1.0, covariance / sqrt(share_variance * rest_variance)))
+    END AS discrimination,
+    CASE
         WHEN n_systems < 2 THEN NULL
         WHEN pass_rate = 0 THEN 'dead'
         WHEN pass_rate = 1 THEN 'saturated'
         ELSE 'live'
     END AS status
 FROM items
-ORDER BY suite, task_set, pass_rate, task_id
+ORDER BY suite, task_set, round(discrimination, 9) NULLS LAST, pass_rate, task_id
