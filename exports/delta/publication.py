@@ -53,7 +53,6 @@ class _Pending:
         schema: its columns.
         meanings: what they mean.
         files: all of its files.
-        n_new: how many of them are new.
     """
 
     table: PublicTable
@@ -61,7 +60,6 @@ class _Pending:
     schema: pa.Schema
     meanings: dict[str, str]
     files: dict[str, PublishedFile]
-    n_new: int
 
 
 def publish(
@@ -97,7 +95,7 @@ def publish(
     publication = _with_snapshot(public, publication, latest)
     public.add(publication)
     _finish(public, publication)
-    return Exported(paths=[public.public], notes=[_summary(publication, pending)])
+    return Exported(paths=[public.public], notes=[_summary(publication, latest)])
 
 
 def _version() -> tuple[str, ...]:
@@ -136,7 +134,7 @@ def _write_tables(
                 files[file.path] = file
             meanings = {column.name: column.meaning for column in source.columns}
             schema = source_schema(connection, source)
-            pending.append(_Pending(table, log, schema, meanings, files, len(changes.written)))
+            pending.append(_Pending(table, log, schema, meanings, files))
             source.close(connection)
     except BaseException:
         for path in new:
@@ -257,10 +255,19 @@ def _finish(public: PublicFolder, publication: Publication) -> None:
     public.delete(outdated)
 
 
-def _summary(publication: Publication, pending: list[_Pending]) -> str:
-    new = [one for one in pending if one.n_new]
-    n_files = sum(one.n_new for one in new)
+def _summary(publication: Publication, latest: Publication | None) -> str:
+    before = {} if latest is None else latest.tables
+    pairs = [
+        (before.get(name, PublishedTable(-1, {})), table)
+        for name, table in publication.tables.items()
+        if name != SNAPSHOTS
+    ]
+    n_new = [len(new.files.keys() - old.files.keys()) for old, new in pairs]
+    n_same = sum(old.version == new.version for old, new in pairs)
+    n_empty = sum(old.version != new.version and not new.files for old, new in pairs)
     return (
-        f"publication {publication.number}: wrote {n_files:,} files of {len(new)} tables; "
-        f"{len(pending) - len(new)} tables as before"
+        f"publication {publication.number}: wrote {sum(n_new):,} files of "
+        f"{sum(map(bool, n_new))} tables"
+        + (f"; {n_empty} tables have no rows" if n_empty else "")
+        + (f"; {n_same} tables as before" if n_same else "")
     )

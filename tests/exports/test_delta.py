@@ -159,6 +159,30 @@ def test_every_engine_can_read_the_tables(made, tmp_path):
     }
 
 
+def test_no_absolute_path_is_published(made, tmp_path):
+    """Neither of new tables nor of those whose columns change."""
+    for without_text in (False, True):
+        publish_tables(made, tmp_path / "out", without_text=without_text)
+        files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+        assert [path for path in files if str(tmp_path).encode() in path.read_bytes()] == []
+        check_equals_warehouse(made, tmp_path / "out", with_text=not without_text)
+
+
+def test_the_summary_says_which_tables_were_written(store, tmp_path):
+    add_run(store, 1)
+    notes = publish_tables(store, tmp_path / "out").notes
+    assert notes == ["publication 1: wrote 9 files of 9 tables; 7 tables have no rows"]
+    add_rows(store.lake, runs=run_rows(2)["runs"])
+    [note] = publish_tables(store, tmp_path / "out").notes
+    assert note == "publication 2: wrote 1 files of 1 tables; 15 tables as before"
+    for n in (1, 2):
+        forget(store.lake, ("toys", f"run-{n}"))
+    [note] = publish_tables(store, tmp_path / "out").notes
+    assert note == (
+        "publication 3: wrote 0 files of 0 tables; 9 tables have no rows; 7 tables as before"
+    )
+
+
 def test_the_log_has_bounds_of_names_and_times_only(made, tmp_path):
     publish_tables(made, tmp_path / "out")
     actions = pl.DataFrame(DeltaTable(str(tmp_path / "out/public/results")).get_add_actions())

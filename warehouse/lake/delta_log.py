@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
+from uuid import uuid4
 
+import orjson
 import pyarrow as pa
 from deltalake import DeltaTable, Field, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
@@ -14,10 +16,10 @@ from deltalake.transaction import (
     CommitProperties,
     PostCommitHookProperties,
     RemoveAction,
-    create_table_with_add_actions,
 )
 
 from warehouse.core.errors import EvalstoreError, StoreBusy
+from warehouse.lake.table_location import FolderLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -90,12 +92,12 @@ class DeltaLog:
             if path not in self.active
         ]
         with _errors(self.path):
-            if self._table is None or self._table.schema() != columns:
+            if self._table is None:
                 self._create(columns, added)
-            elif removed or added:
+            elif (is_new := self._table.schema() != columns) or removed or added:
                 self._table.create_write_transaction(
-                    [*added, *removed],
-                    mode="append",
+                    added if is_new else [*added, *removed],
+                    mode="overwrite" if is_new else "append",
                     schema=columns,
                     commit_properties=_NO_RETRIES,
                     post_commithook_properties=_NO_HOOKS,
@@ -112,22 +114,43 @@ class DeltaLog:
                 self._table.cleanup_metadata()
 
     def _create(self, columns: Schema, added: list[AddAction]) -> None:
-        """Create the table, or replace the columns and all files of one that exists."""
-        create_table_with_add_actions(
-            str(self.path),
-            columns,
-            added,
-            mode="error" if self._table is None else "overwrite",
-            name=self.path.name,
-            configuration={
-                "delta.dataSkippingStatsColumns": ",".join(
-                    field.name for field in columns.fields if field.name in STATISTICS
-                ),
+        """Write version 0, without the absolute path that deltalake's own has.
+
+        Raises:
+            StoreBusy: another process did.
+        """
+        statistics = ",".join(f.name for f in columns.fields if f.name in STATISTICS)
+        metadata = {
+            "id": str(uuid4()),
+            "name": self.path.name,
+            "format": {"provider": "parquet", "options": {}},
+            "schemaString": columns.to_json(),
+            "partitionColumns": [],
+            "configuration": {
+                "delta.dataSkippingStatsColumns": statistics,
                 "delta.logRetentionDuration": "interval 0 seconds",
             },
-            commit_properties=_NO_RETRIES,
-            post_commithook_properties=_NO_HOOKS,
-        )
+            "createdTime": time.time_ns() // 10**6,
+        }
+        actions: list[dict[str, object]] = [
+            {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
+            {"metaData": metadata},
+            *({"add": _in_json(action)} for action in added),
+        ]
+        content = b"\n".join(map(orjson.dumps, actions))
+        if not FolderLocation(self.path, "_delta_log").create(f"_delta_log/{0:020}.json", content):
+            raise StoreBusy(f"{self.path}: {PUBLISHED_MEANWHILE}")
+
+
+def _in_json(action: AddAction) -> dict[str, object]:
+    return {
+        "path": action.path,
+        "partitionValues": {},
+        "size": action.size,
+        "modificationTime": action.modification_time,
+        "dataChange": True,
+        "stats": action.stats,
+    }
 
 
 def _delta_schema(schema: pa.Schema, meanings: Mapping[str, str]) -> Schema:

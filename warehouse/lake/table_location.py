@@ -83,10 +83,12 @@ class FolderLocation:
 
     Args:
         path: the folder.
+        mark: the folder in it that is created first.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mark: str = VERSIONS) -> None:
         self._path = path
+        self._mark = mark
 
     @property
     def address(self) -> str:
@@ -161,7 +163,7 @@ class FolderLocation:
     def _writing(self) -> Iterator[None]:
         try:
             # First: a folder whose first sync ended early is recognised as one of tables.
-            (self._path / VERSIONS).mkdir(parents=True, exist_ok=True)
+            (self._path / self._mark).mkdir(parents=True, exist_ok=True)
             yield
         except OSError as error:
             raise StoreReadOnly(
