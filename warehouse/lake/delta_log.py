@@ -96,7 +96,7 @@ class DeltaLog:
                 self._create(columns, added)
             elif (is_new := self._table.schema() != columns) or removed or added:
                 self._table.create_write_transaction(
-                    added if is_new else [*added, *removed],
+                    [*added, *([] if is_new else removed)],
                     mode="overwrite" if is_new else "append",
                     schema=columns,
                     commit_properties=_NO_RETRIES,
@@ -135,7 +135,7 @@ class DeltaLog:
         actions: list[dict[str, object]] = [
             {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
             {"metaData": metadata},
-            *({"add": _in_json(action)} for action in added),
+            *map(_in_json, added),
         ]
         content = b"\n".join(map(orjson.dumps, actions))
         if not FolderLocation(self.path, "_delta_log").create(f"_delta_log/{0:020}.json", content):
@@ -144,12 +144,14 @@ class DeltaLog:
 
 def _in_json(action: AddAction) -> dict[str, object]:
     return {
-        "path": action.path,
-        "partitionValues": {},
-        "size": action.size,
-        "modificationTime": action.modification_time,
-        "dataChange": True,
-        "stats": action.stats,
+        "add": {
+            "path": action.path,
+            "partitionValues": {},
+            "size": action.size,
+            "modificationTime": action.modification_time,
+            "dataChange": True,
+            "stats": action.stats,
+        }
     }
 
 
