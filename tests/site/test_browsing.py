@@ -140,3 +140,73 @@ def test_a_list_is_searched_by_keyboard(visit, site):
     assert sorted(page.evaluate(rows)) == sorted(expected)
     page.get_by_role("searchbox").fill("")
     assert sorted(page.evaluate(rows)) == sorted(every)
+
+
+def listed(page):
+    """Return the cells of the rows of a list that are seen."""
+    return page.evaluate("""[...document.querySelector('table.sortable').tBodies[0].rows]
+        .filter(row => row.checkVisibility())
+        .map(row => [...row.cells].map(cell => cell.innerText.trim()))""")
+
+
+def test_a_list_is_filtered_by_columns_and_its_address(visit, site):
+    window = visit(site)
+    page = window.open("runs/index.html")
+    heads = page.locator("table.sortable th").all_inner_texts()
+    every = [dict(zip(heads, cells, strict=True)) for cells in listed(page)]
+    expected = [
+        [*row.values()]
+        for row in every
+        if row["suite"] == "palindrome"
+        and row["date"] >= "2025-06-01"
+        and float(row["pass rate"].rstrip(" %")) <= 70
+        and "example" in row["models"]
+    ]
+    assert 1 < len(expected) < len(every)
+    page.locator("summary", has_text="Filter this list by column").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("models", exact=True).press_sequentially("EXAMPLE")
+    page.get_by_label("pass rate to").press_sequentially("70")
+    page.get_by_label("suite", exact=True).fill("palindrome")
+    page.get_by_label("date from").fill("2025-06-01")
+    page.get_by_text(f"{len(expected)} of {len(every)}", exact=True).wait_for()
+    assert listed(page) == expected
+    assert window.severe() == []
+    again = window.open(f"runs/index.html#{page.evaluate('location.hash.slice(1)')}")
+    assert listed(again) == expected
+    assert again.get_by_label("models", exact=True).input_value() == "EXAMPLE"
+
+
+def test_what_is_unknown_is_in_no_range(visit, site):
+    page = visit(site).open("runs/index.html")
+    heads = page.locator("table.sortable th").all_inner_texts()
+    at = heads.index("total cost, US$")
+    texts = [cells[at] for cells in listed(page)]
+    assert "unknown" in texts
+    page.evaluate("location.hash = 'total cost, US$ from=0'")
+    n = sum(text != "unknown" for text in texts)
+    page.get_by_text(f"{n} of {len(texts)}", exact=True).wait_for()
+    assert "unknown" not in [cells[at] for cells in listed(page)]
+
+
+def test_an_address_with_what_a_list_lacks_says_so(visit, site):
+    page = visit(site).open("runs/index.html#suite=gone&colour=red")
+    assert listed(page) == []
+    page.get_by_text("There is no column for: colour.").wait_for()
+    assert page.get_by_label("suite", exact=True).input_value() == "gone"
+
+
+def test_filters_of_a_long_list_go_with_its_parts(visit, tmp_path, monkeypatch):
+    monkeypatch.setattr("exports.site.lists._ON_A_PAGE", 3)
+    store = new_store(tmp_path / "store")
+    import_into(store, EXAMPLES)
+    store.sync()
+    write_site(store, tmp_path / "site")
+    page = visit(tmp_path / "site").open("runs/index.html")
+    page.get_by_text("Filter this page of the list by column").click()
+    page.get_by_label("models", exact=True).fill("aurora")
+    for number in (2, 3):
+        page.locator("nav.lists a").nth(number - 1).click()
+        page.locator("nav.lists a[aria-current]", has_text=str(number)).wait_for()
+    assert page.get_by_label("models", exact=True).input_value() == "aurora"
+    assert all("aurora" in cells[3] for cells in listed(page))

@@ -24,8 +24,19 @@ if TYPE_CHECKING:
     from warehouse.core.types import Row
 
 _OVERVIEWS = """
+WITH tags AS (
+    SELECT suite, run_id, string_agg(concat(name, '=', value), ', ' ORDER BY name) AS tags
+    FROM run_tags
+    GROUP BY suite, run_id
+)
+
+SELECT run_overview.*, tags.tags, coalesce(files.format, run_overview.origin) AS source
 FROM run_overview
-ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id
+JOIN runs USING (suite, run_id)
+LEFT JOIN files ON runs.file_sha256 = files.sha256
+LEFT JOIN tags USING (suite, run_id)
+ORDER BY
+    run_overview.run_date DESC NULLS LAST, run_overview.started_at DESC NULLS LAST, suite, run_id
 """
 # The runs of a block.
 _OF_BLOCK = """
@@ -143,7 +154,7 @@ _TRIAL_COLUMNS = (
 )  # fmt: skip
 _LISTED = (
     "run_id", "suite", "run_date", "models", "n_tasks", "n_results", "pass_rate", "n_unanswered",
-    "n_cost_known", "total_cost_usd", "origin", "is_replay",
+    "n_cost_known", "total_cost_usd", "source", "tags", "is_replay",
 )  # fmt: skip
 _COST_COLUMNS = (
     "model", "settings", "n_results", "n_cost_known", "total_cost_usd", "mean_cost_usd",
