@@ -37,6 +37,7 @@ _SNAPSHOT_MEANINGS = {
     "n_bytes": "size of its data files, bytes",
     "with_text": "whether prompts, answers and messages are in it",
     "lake_digest": "hash of the batches that it was made from",
+    "store_id": "what tells the store from others: the same in all publications of a folder",
 }
 
 
@@ -68,11 +69,12 @@ def publish(
     """Publish what has changed.
 
     Raises:
+        BadInput: another store publishes there.
         StoreBusy: another process published meanwhile.
         StoreDamaged, EvalstoreError: what was published cannot be read, or not be written.
     """
-    latest = public.latest()
-    lake = _lake_digest(connection)
+    latest = _latest(connection, public)
+    lake, batches = _lake_digest(connection), _batches(connection)
     made_from = content_hash(lake, *_version(), with_text)
     if latest is not None:
         _finish(public, latest)
@@ -88,6 +90,8 @@ def publish(
         oldest=number if is_forgetting else max(1, number - 1),
         made_from=made_from,
         lake=lake,
+        store_id=(latest.store_id if latest else "") or min(batches, default=""),
+        batches=sorted(batches),
         with_text=with_text,
         published_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         tables=tables,
@@ -96,6 +100,18 @@ def publish(
     public.add(publication)
     _finish(public, publication)
     return Exported(paths=[public.public], notes=[_summary(publication, latest)])
+
+
+def _latest(connection: duckdb.DuckDBPyConnection, public: PublicFolder) -> Publication | None:
+    """Return the newest publication, of this store."""
+    latest = public.latest()
+    if latest is not None:
+        latest.check_is_of(_batches(connection), public.path)
+    return latest
+
+
+def _batches(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT batch FROM lake.batches").fetchall()}
 
 
 def _version() -> tuple[str, ...]:
@@ -168,8 +184,12 @@ def _plan(
 def preview(
     connection: duckdb.DuckDBPyConnection, public: PublicFolder, *, with_text: bool
 ) -> Exported:
-    """Say what `publish` would write."""
-    latest = public.latest()
+    """Say what `publish` would write.
+
+    Raises:
+        BadInput: another store publishes there.
+    """
+    latest = _latest(connection, public)
     notes = ["nothing was written; bytes are those before compression"]
     for table in TABLES:
         files = _files(latest, DeltaLog(public.public / table.name))
@@ -232,6 +252,7 @@ def _snapshot_rows(publication: Publication) -> list[dict[str, object]]:
             "n_bytes": sum(file.n_bytes for file in table.files.values()),
             "with_text": publication.with_text,
             "lake_digest": publication.lake,
+            "store_id": publication.store_id,
         }
         for name, table in publication.tables.items()
         if name != SNAPSHOTS
@@ -251,7 +272,7 @@ def _finish(public: PublicFolder, publication: Publication) -> None:
     if outdated and publication.oldest == publication.number:
         for name in publication.tables:
             DeltaLog(public.public / name).forget()
-        public.sweep(older_than=0)
+        public.sweep(publication)
     public.delete(outdated)
 
 

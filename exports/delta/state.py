@@ -18,6 +18,7 @@ from warehouse.lake.delta_log import PUBLISHED_MEANWHILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
 # The suite and the run; no run for rows of none.
@@ -88,6 +89,8 @@ class Publication:
         oldest: the oldest publication whose files are kept.
         made_from: hash of what it was made from: the lake, the version of evalstore, the options.
         lake: hash of the batches of the lake.
+        store_id: what tells the store from others: its first batch when it first published.
+        batches: the names of all batches, which no store loses: `forget` keeps them.
         with_text: whether it has texts.
         published_at: when it was written, UTC.
         tables: the tables, by name.
@@ -97,9 +100,24 @@ class Publication:
     oldest: int
     made_from: str
     lake: str
+    store_id: str
+    batches: list[str]
     with_text: bool
     published_at: str
     tables: dict[str, PublishedTable]
+
+    def check_is_of(self, batches: AbstractSet[str], path: Path) -> None:
+        """Check that a store with these batches may replace it, without losing another's runs.
+
+        Raises:
+            BadInput: it was made from batches that the store lacks.
+        """
+        if n_missing := len(set(self.batches) - batches):
+            raise BadInput(
+                f"{path} has what this store lacks ({n_missing:,} batches): it is of another "
+                "store, or of a newer copy of this one; publish to a new folder, or import that "
+                "store first"
+            )
 
     def paths(self) -> set[str]:
         """Return the data files, from the folder of the tables."""
@@ -203,22 +221,27 @@ class PublicFolder:
                 (self.public / path).unlink(missing_ok=True)
             self._file(publication.number).unlink(missing_ok=True)
 
-    def sweep(self, *, older_than: float = _DAY_SECONDS) -> list[str]:
+    def sweep(self, publication: Publication | None = None) -> list[str]:
         """Delete files that no publication names: those of processes that were killed.
 
         Args:
-            older_than: in seconds; younger ones are kept.
+            publication: those that are younger are kept: another machine may have begun since;
+                by default those younger than a day.
 
         Returns:
             their names.
         """
+        if publication is None:
+            newest = time.time() - _DAY_SECONDS
+        else:
+            newest = self._file(publication.number).stat().st_mtime
         kept = {path for number in self._numbers() for path in self._read(number).paths()}
         swept = []
         for pattern in _OURS:
             for file in sorted(self.public.glob(pattern)):
                 name = file.relative_to(self.public).as_posix()
                 with suppress(FileNotFoundError):
-                    if name not in kept and file.stat().st_mtime <= time.time() - older_than:
+                    if name not in kept and file.stat().st_mtime <= newest:
                         file.unlink()
                         swept.append(name)
         return swept

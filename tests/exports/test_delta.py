@@ -31,8 +31,11 @@ from exports.delta import changes, publication, state
 from exports.delta.command import publish_tables
 from exports.delta.state import PublicFolder
 from exports.delta.tables import TABLES, public_columns
+from ingest.stores.copy import copy_store
+from warehouse.app.store import Store
 from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged
 from warehouse.engine.base_store import EvalstoreWarning
+from warehouse.lake.compaction import merge_small
 from warehouse.lake.delta_log import DeltaLog
 from warehouse.lake.forgetting import forget
 
@@ -252,6 +255,50 @@ def test_other_folders_are_refused(store, tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(BadInput, match=r"pip install '\.\[delta\]'"):
         publish_tables(store, tmp_path / "out")
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_the_folder_of_another_store_is_refused(store, tmp_path, dry_run):
+    """Its runs would be deleted there. A copy may publish until the other store has more."""
+    out = tmp_path / "out"
+    add_run(store, 1)
+    store.sync()
+    shutil.copytree(store.path, tmp_path / "copy")
+    other, copy = Store(tmp_path / "other"), Store(tmp_path / "copy")
+    add_run(other, 1)
+    publish_tables(store, out)
+    with pytest.raises(BadInput, match=r"what this store lacks \(1 batches\)"):
+        publish_tables(other, out, dry_run=dry_run)
+    add_run(copy, 2)
+    publish_tables(copy, out)
+    with pytest.raises(BadInput, match="or of a newer copy of this one"):
+        publish_tables(store, out, dry_run=dry_run)
+    check_equals_warehouse(copy, out)
+    [batch] = store.lake.batch_names()
+    assert set(pl.read_delta(str(out / "public/snapshots"))["store_id"]) == {batch}
+
+
+@pytest.mark.parametrize("at", ["forget", "compact", "import"])
+def test_a_store_may_publish_again_whatever_became_of_its_batches(store, tmp_path, at):
+    for n in (1, 2):
+        add_run(store, n)
+    publish_tables(store, tmp_path / "out")
+    if at == "import":
+        first, store = store, Store(tmp_path / "importer")
+        add_run(store, 3)
+        copy_store(store.lake, first.path)
+    elif at == "compact":
+        merge_small(store.lake)
+        add_run(store, 3)
+    else:
+        for n in (1, 2):
+            forget(store.lake, ("toys", f"run-{n}"))
+        add_run(store, 3)
+    publish_tables(store, tmp_path / "out")
+    check_equals_warehouse(store, tmp_path / "out")
+    rows = pl.read_delta(str(tmp_path / "out/public/snapshots"))
+    assert rows["store_id"].n_unique() == 1
+    assert traces(tmp_path / "out", "answer 1") == [] or at != "forget"
 
 
 # --- again

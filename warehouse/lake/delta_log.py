@@ -132,7 +132,7 @@ class DeltaLog:
             },
             "createdTime": time.time_ns() // 10**6,
         }
-        actions: list[dict[str, object]] = [
+        actions: list[object] = [
             {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
             {"metaData": metadata},
             *map(_in_json, added),
@@ -143,16 +143,15 @@ class DeltaLog:
 
 
 def _in_json(action: AddAction) -> dict[str, object]:
-    return {
-        "add": {
-            "path": action.path,
-            "partitionValues": {},
-            "size": action.size,
-            "modificationTime": action.modification_time,
-            "dataChange": True,
-            "stats": action.stats,
-        }
+    fields = {
+        "path": action.path,
+        "partitionValues": {},
+        "size": action.size,
+        "modificationTime": action.modification_time,
+        "dataChange": True,
+        "stats": action.stats,
     }
+    return {"add": fields}
 
 
 def _delta_schema(schema: pa.Schema, meanings: Mapping[str, str]) -> Schema:
