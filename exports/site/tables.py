@@ -91,7 +91,7 @@ def table(
     cells = [
         [
             (
-                column.texts[at].strip() or empty_cells.get(column.name, ""),
+                column.texts[at].strip() or _empty_cell(column.name, row, empty_cells),
                 links[column.name](row) if links and column.name in links else None,
             )
             for column in placed
@@ -109,6 +109,11 @@ def table(
             if value not in (None, "")
         ],
     )
+
+
+def _empty_cell(name: str, row: Row, texts: Mapping[str, str]) -> str:
+    """Return what a cell says that is empty; a run that has a remark has verdicts, but no rate."""
+    return "no score" if name == "pass_rate" and row.get("remark") else texts.get(name, "")
 
 
 def _heading(column: Column, headings: Mapping[str, str]) -> str:

@@ -12,6 +12,8 @@ import pytest
 from serving import chat, http, serving
 from support import ROOT, command, new_store
 
+from exports.site.pages import run as run_pages
+from exports.site.site import opened_site
 from tests.items.banks import fill, task_id
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -146,6 +148,15 @@ def test_it_is_no_full_run_on_boards(space):
     [(rate, low, remark)] = store.sql(query).fetchall()
     assert (rate, low) == (None, None)
     assert "no score" in remark
+    for view in ("model_history", "pass_rates", "run_overview"):
+        query = f"SELECT pass_rate, remark FROM {view} WHERE run_id = 'a'"
+        assert store.sql(query).fetchall() == [(None, remark)]
+    with opened_site(store, [run_pages.PAGE_TYPE], samples="none") as site:
+        pages = {page.path: page.data.decode() for page in site.pages(run_pages.PAGE_TYPE)}
+    [page] = [text for path, text in pages.items() if '<h1 dir="auto">a</h1>' in text]
+    assert f"No pass rate: {remark}." in page
+    assert re.search(r">passed</\w+>\s*<\w+[^>]*>unknown<", page)
+    assert "no score</td>" in pages["runs/index.html"]
     assert "pass_rate" not in ended.out
     assert "n_passed" not in ended.out
     assert f"{n_asked} of {n_asked} answered" in ended.err

@@ -39,6 +39,8 @@ def test_cell_without_a_figure_says_why():
         {"run_date": None, "pass_rate": None, "mean_cost_usd": None, "is_replay": True, "x": None},
         {"run_date": "2026-01-01", "pass_rate": 0.5, "mean_cost_usd": None, "is_replay": False}
         | {"x": "y"},
+        {"run_date": "2026-01-01", "pass_rate": None, "mean_cost_usd": None, "is_replay": False}
+        | {"x": "z", "remark": "tasks chosen by the answers"},
     ]
     shown = table(rows, tuple(rows[0]), unknown={"x": "none"})
     assert [title for title, _ in shown.columns] == [
@@ -47,6 +49,7 @@ def test_cell_without_a_figure_says_why():
     assert [[text for text, _ in row] for row in shown.rows] == [
         ["unknown", "no verdicts", "unknown", "yes", "none"],
         ["2026-01-01", "50.0 %", "unknown", "no", "y"],
+        ["2026-01-01", "no score", "unknown", "no", "z"],
     ]
 
 

@@ -300,11 +300,7 @@ scored AS (
             if(is_adaptive, NULL, score) AS score,
             if(is_adaptive, NULL, score_low) AS score_low,
             if(is_adaptive, NULL, score_high) AS score_high,
-            if(
-                is_adaptive,
-                'tasks chosen by the answers: the share that passed is no score; see evalstore subset --estimate',
-                remark
-            ) AS remark
+            coalesce(adaptive_remark(is_adaptive), remark) AS remark
         )
     FROM boards
     JOIN scores.run_headers USING (suite, run_id)

@@ -6,8 +6,9 @@
 --     previous_score
 -- metric: `passed`, the verdict, has a pass_rate; every other metric a score
 -- n_tasks: tasks asked
--- previous_pass_rate: pass rate of the model's previous run of the task set, whatever it asked
--- previous_score: score of the model's previous run of the task set, whatever it asked
+-- previous_pass_rate: pass rate of the model's previous run of the task set, whatever it asked; NULL if
+--     that is adaptive
+-- previous_score: the same of the score
 -- repeats_failures: whether the run only repeats what failed before, some of which passes by chance: it
 --     is compared with no other; see verdict_changes
 -- completed_by: later runs whose answers count where this one got none; see leaderboard
@@ -17,7 +18,7 @@
 --     run of the task
 -- n_lost: tasks among them that passed less often, or scored lower
 -- change: mean over these tasks of the pass rate, or score, less that in the model's previous run of the
---     task
+--     task; larger on the tasks of an adaptive run, which the model may as well pass as fail, than on all
 -- change_low: lower end of the 95 % interval of the change: Newcombe's for paired proportions, or
 --     Student's
 -- change_high: upper end of the 95 % interval of the change
@@ -178,12 +179,16 @@ averaged AS (
     SELECT
         figures.*,
         completed.completed_by,
+        headers.is_adaptive,
         repeats.entry IS NOT NULL AS repeats_failures,
         if(figures.metric = 'passed' AND figures.scorer IS NULL, 1, NULL) AS scale,
         ordered_mean(figures.differences) AS change,
         clustered.sums,
         clustered.sizes
     FROM figures
+    JOIN scores.run_headers AS headers
+        ON figures.suite = headers.suite
+        AND figures.run_id = headers.run_id
     LEFT JOIN completed ON figures.entry = completed.entry
     LEFT JOIN scores.failure_repeats AS repeats ON figures.entry = repeats.entry
     LEFT JOIN clustered
@@ -248,7 +253,16 @@ decided AS (
 
 ranked AS (
     SELECT
-        *,
+        * REPLACE (
+            if(is_adaptive, NULL, pass_rate) AS pass_rate,
+            if(is_adaptive, NULL, pass_rate_low) AS pass_rate_low,
+            if(is_adaptive, NULL, pass_rate_high) AS pass_rate_high,
+            if(is_adaptive, NULL, min_pass_rate) AS min_pass_rate,
+            if(is_adaptive, NULL, max_pass_rate) AS max_pass_rate,
+            if(is_adaptive, NULL, score) AS score,
+            if(is_adaptive, NULL, score_low) AS score_low,
+            if(is_adaptive, NULL, score_high) AS score_high
+        ),
         row_number() OVER (of_series ORDER BY p_decided NULLS LAST, position) AS place,
         count(p_decided) OVER of_series AS n_tests
     FROM decided
@@ -278,7 +292,10 @@ SELECT
     pass_rate_high,
     min_pass_rate,
     max_pass_rate,
-    missing_verdicts_remark(pass_rate, n_rated, n_tasks, min_pass_rate, max_pass_rate) AS remark,
+    coalesce(
+        adaptive_remark(is_adaptive),
+        missing_verdicts_remark(pass_rate, n_rated, n_tasks, min_pass_rate, max_pass_rate)
+    ) AS remark,
     lag(pass_rate) OVER earlier AS previous_pass_rate,
     score,
     score_low,

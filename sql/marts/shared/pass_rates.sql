@@ -4,9 +4,14 @@
 -- n_unanswered: calls that gave no answer
 -- pass_rate_low: lower end of Wilson's 95 % interval of the pass rate, for n_trials independent calls
 -- pass_rate_high: upper end of that interval
+-- remark: of an adaptive run, why it has no pass rate
 WITH calls AS (
-    SELECT *, if(n_judged > 0, n_outcomes, 0) AS n_trials
-    FROM scores.entry_trials
+    SELECT
+        trials.*,
+        if(n_judged > 0, n_outcomes, 0) AS n_trials,
+        is_adaptive
+    FROM scores.entry_trials AS trials
+    JOIN scores.run_headers USING (suite, run_id)
     WHERE is_counted AND NOT is_replay
 )
 
@@ -25,9 +30,10 @@ SELECT
     n_recorded,
     n_judged - n_recorded AS n_computed,
     n_trials,
-    n_passed / nullif(n_trials, 0) AS pass_rate,
-    wilson_low(n_passed, n_trials) AS pass_rate_low,
-    wilson_high(n_passed, n_trials) AS pass_rate_high
+    if(is_adaptive, NULL, n_passed / nullif(n_trials, 0)) AS pass_rate,
+    if(is_adaptive, NULL, wilson_low(n_passed, n_trials)) AS pass_rate_low,
+    if(is_adaptive, NULL, wilson_high(n_passed, n_trials)) AS pass_rate_high,
+    adaptive_remark(is_adaptive) AS remark
 FROM calls
 JOIN scores.run_times AS times USING (suite, run_id)
 ORDER BY suite, times.run_date, run_id, provider, model, settings, task_set

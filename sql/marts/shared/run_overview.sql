@@ -4,6 +4,7 @@
 -- first: run_id, suite, models, pass_rate, is_replay, run_date, total_cost_usd, n_unanswered,
 --     n_results, label
 -- n_judged: results of the run with a verdict, repeated calls of other runs included
+-- remark: of an adaptive run, why it has no pass rate
 -- n_unanswered: calls of the run that gave no answer
 WITH figures AS (
     SELECT
@@ -44,13 +45,15 @@ SELECT
     coalesce(figures.n_judged, 0) AS n_judged,
     coalesce(figures.n_passed, 0) AS n_passed,
     coalesce(trials.n_trials, 0) AS n_trials,
-    figures.n_passed / trials.n_trials AS pass_rate,
+    if(headers.is_adaptive, NULL, figures.n_passed / trials.n_trials) AS pass_rate,
+    adaptive_remark(headers.is_adaptive) AS remark,
     coalesce(figures.n_unanswered, 0) AS n_unanswered,
     coalesce(figures.n_cost_known, 0) AS n_cost_known,
     figures.total_cost_usd,
     runs.is_replay,
     runs.started_at
 FROM runs
+LEFT JOIN scores.run_headers AS headers USING (suite, run_id)
 LEFT JOIN figures USING (suite, run_id)
 LEFT JOIN trials USING (suite, run_id)
 ORDER BY runs.suite, runs.run_date, runs.run_id

@@ -38,7 +38,7 @@ COMMON = {
     "result of the model in the run has a verdict",
     "n_recorded": "results whose verdict is the log's",
     "n_computed": "results whose verdict is computed",
-    "pass_rate": "n_passed / n_trials; NULL if no result has a verdict",
+    "pass_rate": "n_passed / n_trials; NULL if no result has a verdict, and of an adaptive run",
     "pass_rate_low": "lower end of Wilson's 95 % interval of the pass rate",
     "pass_rate_high": "upper end of Wilson's 95 % interval of the pass rate",
     "p50_ms": "median latency, milliseconds, interpolated linearly",
