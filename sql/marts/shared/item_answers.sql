@@ -17,12 +17,11 @@ WITH extracted AS (
 answers AS (
     SELECT
         calls.suite,
-        calls.run_id,
-        calls.task_set,
-        calls.task_id,
         calls.entry,
-        calls.result_id,
-        coalesce(extracted.answer, calls.answer, calls.raw_output) AS answer,
+        calls.task_id,
+        coalesce(extracted.answer, calls.answer, calls.raw_output) AS said,
+        -- Here, before anything is joined: of equal answers, DuckDB looks at few.
+        CASE WHEN length(said) <= 200 THEN lower(item_text(said)) END AS answer,
         coalesce(calls.is_correct, calls.objective_pass, calls.computed) AS passed
     FROM scores.resolved_results AS calls
     LEFT JOIN extracted
@@ -30,6 +29,19 @@ answers AS (
         AND calls.run_id = extracted.run_id
         AND calls.result_id = extracted.result_id
     WHERE NOT calls.is_replay
+),
+
+counted AS (
+    SELECT
+        suite,
+        entry,
+        task_id,
+        answer,
+        count(*) FILTER (passed) AS n_passed,
+        count(*) FILTER (NOT passed) AS n_failed
+    FROM answers
+    WHERE passed IS NOT NULL
+    GROUP BY suite, entry, task_id, answer
 )
 
 SELECT
@@ -41,9 +53,9 @@ SELECT
     responses.model,
     responses.settings,
     responses.system,
-    CASE WHEN length(answers.answer) <= 200 THEN lower(item_text(answers.answer)) END AS answer,
-    count(*) FILTER (answers.passed) AS n_passed,
-    count(*) FILTER (NOT answers.passed) AS n_failed
+    counted.answer,
+    counted.n_passed,
+    counted.n_failed
 FROM item_responses AS responses
 JOIN scores.board_runs AS board
     ON responses.suite = board.suite
@@ -52,12 +64,8 @@ JOIN scores.board_runs AS board
     AND responses.provider IS NOT DISTINCT FROM board.provider
     AND responses.model IS NOT DISTINCT FROM board.model
     AND responses.settings = board.settings
-JOIN answers
-    ON board.entry = answers.entry
-    AND responses.task_id = answers.task_id
-WHERE
-    responses.metric = 'passed'
-    AND responses.scorer IS NULL
-    AND responses.filter IS NULL
-    AND answers.passed IS NOT NULL
-GROUP BY ALL
+JOIN counted
+    ON board.suite = counted.suite
+    AND board.entry = counted.entry
+    AND responses.task_id = counted.task_id
+WHERE responses.metric = 'passed' AND responses.scorer IS NULL AND responses.filter IS NULL

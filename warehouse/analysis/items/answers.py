@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warehouse.analysis.items.statistics import MIN_TESTED, rest_shares
-from warehouse.engine.statistics.item_response import softplus
+from warehouse.core.paths import SQL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,18 +25,19 @@ if TYPE_CHECKING:
     from warehouse.analysis.items.responses import Responses
     from warehouse.engine.statistics.arrays import Floats, Indices
 
+# The view `item_answers`, of the responses that were read before.
 _GIVEN = """
 CREATE OR REPLACE TEMP TABLE given_answers AS
-SELECT system, item, answer, sum(n_passed) AS n_passed, sum(n_failed) AS n_failed
-FROM item_answers
-WHERE suite = $suite AND ($task_set IS NULL OR task_set = $task_set) AND answer IS NOT NULL
-GROUP BY system, item, answer
+SELECT system, item, answer, n_passed, n_failed
+FROM ({item_answers})
+WHERE suite = $suite AND ($task_set IS NULL OR task_set = $task_set)
 """
 # Those that pass nowhere at their item.
 _FAILED = """
 CREATE OR REPLACE TEMP TABLE failed_answers AS
 SELECT item, answer, row_number() OVER (ORDER BY item, answer) - 1 AS position
 FROM given_answers
+WHERE answer IS NOT NULL
 GROUP BY item, answer
 HAVING sum(n_passed) = 0
 """
@@ -114,7 +115,9 @@ def read_answers(
         suite: their suite.
         task_set: their task set.
     """
-    connection.execute(_GIVEN, {"suite": suite, "task_set": task_set})
+    view = (SQL / "marts/shared/item_answers.sql").read_text("utf-8")
+    view = view.replace("item_responses", "loaded_responses")
+    connection.execute(_GIVEN.format(item_answers=view), {"suite": suite, "task_set": task_set})
     connection.execute(_FAILED)
     texts = connection.execute("SELECT answer FROM failed_answers ORDER BY position").fetchall()
     n_items = responses.shape[1]
@@ -192,8 +195,12 @@ def _marginals(
     easiness = of_items.mean() + max(float(of_items.std()), _MIN_SPREAD) * nodes
     centred = ability - ability.mean()
     grid = np.array([(slope, node) for slope in _SLOPES for node in easiness])
+    # Logits of this size do not overflow; `np.logaddexp` takes three times as long.
     normaliser = np.array(
-        [np.bincount(item, softplus(slope * centred + node), n_items) for slope, node in grid]
+        [
+            np.bincount(item, np.log(1 + np.exp(slope * centred + node)), n_items)
+            for slope, node in grid
+        ]
     )
     log_weights = -(nodes**2) / 2
     log_weights -= logsumexp(log_weights)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 # The view is evaluated once for all that is read of it.
 _LOADED = """
 CREATE OR REPLACE TEMP TABLE loaded_responses AS
-SELECT
-    task_set, task_id, item, system, model, metric, scorer, filter, n_passed, n_attempts, n_unjudged
 FROM item_responses
 WHERE list_contains($suites, suite) AND coalesce(task_set = $task_set, $task_set IS NULL)
 """
@@ -146,12 +144,23 @@ def read_responses(
     Raises:
         BadInput: there are no such responses; the message names what there is.
     """
+    load_responses(connection, suite, task_set=task_set, metric=metric)
+    return responses_of_set(connection, task_set, metric)
+
+
+def load_responses(
+    connection: duckdb.DuckDBPyConnection,
+    suite: str | Sequence[str],
+    *,
+    task_set: str | None = None,
+    metric: str | None = None,
+) -> None:
+    """Read what `read_responses` does into the table `loaded_responses` only."""
     suites = [suite] if isinstance(suite, str) else list(suite)
     connection.execute(_LOADED, {"suites": suites, "task_set": task_set})
     found = connection.execute(_METRICS, {"task_set": task_set}).fetchall()
     if not any(metric in (None, name) for name, *_ in found):
         raise BadInput(_nothing(connection, suites, task_set, metric, [row[0] for row in found]))
-    return responses_of_set(connection, task_set, metric)
 
 
 def responses_of_set(

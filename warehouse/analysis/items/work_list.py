@@ -10,7 +10,7 @@ import numpy as np
 from warehouse.analysis.decisions.sentences import p_text
 from warehouse.analysis.items.answers import read_answers, rival_answers
 from warehouse.analysis.items.audit import ALPHA, MIN_SYSTEMS, Finding, audit_items
-from warehouse.analysis.items.responses import read_responses, responses_of_set
+from warehouse.analysis.items.responses import load_responses, responses_of_set
 from warehouse.analysis.items.statistics import MIN_TESTED, cronbach_alpha
 from warehouse.core.errors import BadInput
 from warehouse.core.text.figures import number, percent, whole_percent
@@ -163,7 +163,7 @@ def work_lists(
     Raises:
         BadInput: there is no such suite or task set, or each has one system only.
     """
-    read_responses(connection, suite, task_set=task_set)
+    load_responses(connection, suite, task_set=task_set)
     sets = connection.execute(_TASK_SETS).fetchall()
     kept = [name for name, n_systems in sets if n_systems >= MIN_SYSTEMS]
     if not kept:

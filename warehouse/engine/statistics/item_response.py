@@ -113,12 +113,6 @@ def fit_marginal(
     return likelihood.fit(maximum(likelihood.loss, start, model))
 
 
-def softplus(logits: Floats) -> Floats:
-    """Return log(1 + e^x) of each logit: `np.logaddexp(0, x)`, in a third of its time."""
-    found: Floats = np.maximum(logits, 0) + np.log(1 + np.exp(-np.abs(logits)))
-    return found
-
-
 def maximum(loss: Loss, start: Floats, model: Model) -> Floats:
     """Return the parameters that minimise a negative logarithm of a density.
 
