@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 from bench.data.long_history import make_history
 from bench.processes import python
 from tests.spark_cluster import SparkCluster, spark_cluster
+from warehouse.engine.scale.snapshot import current_snapshot
+from warehouse.lake.table_location import FolderLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,10 +97,9 @@ def measure_size(results: int, folder: Path, n_shards: int | None = None) -> dic
         raise AssertionError("the leaderboards of the warehouse and of the tables differ")
     alone_seconds = float(alone.output.split()[-1])
     workers = after["python"] - before["python"]
-    versions = json.loads(max((tables / "versions").iterdir()).read_text())
     return {
         "results": results,
-        "shards": len(versions["shards"]),
+        "shards": current_snapshot(FolderLocation(tables)).n_shards(),
         "one_process_seconds": round(alone_seconds, 1),
         "one_process_peak_mb": round(alone.megabytes),
         "workers_seconds": round(workers, 1),

@@ -49,7 +49,7 @@ def measure(*, quick: bool) -> list[Ratio]:
             making += time.process_time() - before
             planner.add(batch_from_json(json.loads(text)), _BYTES)
         planner.plan("000001")
-        n_runs = [len(shard.runs) for shard in planner.shards(planner.names())]
+        n_runs = [len(shard.runs) for shard in planner.shards(planner.suites())]
         planner.write(Path(name) / "plan.parquet")
     cpu = time.process_time() - start - making
     if sum(n_runs) != n:

@@ -22,7 +22,7 @@ from support import PATIENT, ROOT, command, log, task, write_log
 
 from warehouse.app.store import Store
 from warehouse.core.errors import StoreUnreachable
-from warehouse.engine.scale import version
+from warehouse.engine.scale import snapshot
 from warehouse.engine.scale.driver import sync_tables
 from warehouse.engine.scale.engine import LocalEngine
 from warehouse.lake.remote.address import store_folder
@@ -289,7 +289,7 @@ def test_tables_on_an_object_store(on, tmp_path, monkeypatch):
     on("two", "forget", first_run(on), "--yes")
     on("two", "sync", "--to", tables)
     assert n_results(read(*COUNT)) == 3
-    named = version.latest(open_location(tables)).objects()
+    named = snapshot.latest(open_location(tables)).objects()
     assert copies(tmp_path / "reader") <= {key.rpartition("/")[2] for key in named}
     ours = on("two", "sql", "FROM results ORDER BY ALL", "--format", "csv").out
     assert read("sql", "FROM results ORDER BY ALL", "--format", "csv").out == ours

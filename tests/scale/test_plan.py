@@ -31,7 +31,7 @@ def planned(batches, former=None, n_shards=None, path=None):
             planner.write(path)
         shards = {
             shard.name: ({run for _, run in shard.runs}, set(shard.folders))
-            for shard in planner.shards(planner.names())
+            for shard in planner.shards(planner.suites())
         }
         return shards, planner.kept(), planner.is_any_gone()
 

@@ -25,7 +25,7 @@ from table_content import assert_equal, content
 import evalstore
 from warehouse.app.store import Store
 from warehouse.core.errors import BadInput, EvalstoreError, StoreBusy, StoreDamaged, StoreNewer
-from warehouse.engine.scale import catalog, driver, version
+from warehouse.engine.scale import catalog, driver, snapshot
 from warehouse.engine.scale.engine import FUNCTIONS
 from warehouse.engine.scale.verification import verify_tables
 from warehouse.lake.compaction import merge_small
@@ -168,7 +168,7 @@ def test_only_what_is_new_or_changed_is_computed(store, tmp_path):
     report, _ = sync(store, tables)
     assert report.n_computed <= 1
     assert_equal(store, tables)
-    assert list((tables / "versions").iterdir()) == [tables / "versions" / "000000006.json"]
+    assert [path.name[:9] for path in _snapshots(tables)] == ["000000006"]
 
 
 @pytest.mark.campaign
@@ -176,23 +176,28 @@ def test_repeated_tasks_leave_no_double_rows(store, tmp_path):
     tables = tmp_path / "tables"
     sync(store, tables, 3, repeats=True)
     assert_equal(store, tables)
-    assert _files(tables) > version.latest(FolderLocation(tables)).objects()
+    assert _files(tables) > snapshot.latest(FolderLocation(tables)).objects()
     # Without repetitions nothing is left over, although shards with duplicate calls come twice.
     assert sync(store, tmp_path / "other", 3)[0].n_repeated
     assert (
-        _files(tmp_path / "other") == version.latest(FolderLocation(tmp_path / "other")).objects()
+        _files(tmp_path / "other") == snapshot.latest(FolderLocation(tmp_path / "other")).objects()
     )
 
 
-def test_files_of_a_sync_that_may_be_going_on_are_kept(tmp_path):
-    new, old = (tmp_path / "tables" / "results" / f"{name}.parquet" for name in ("new", "old"))
-    for path in (new, old):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"rows")
+@pytest.mark.campaign
+def test_files_of_a_sync_that_may_be_going_on_are_kept(store, tmp_path):
+    tables = tmp_path / "tables"
+    sync(store, tables)
+    before = _files(tables)
+    new, old = (tables / "tables" / "results" / f"{name}.parquet" for name in ("new", "old"))
     two_days_ago = time.time() - 2 * 24 * 3600
-    os.utime(old, (two_days_ago, two_days_ago))
-    driver.sweep(FolderLocation(tmp_path), n_kept=1)
-    assert _files(tmp_path) == {"tables/results/new.parquet"}
+    for path in (new, old, *tables.rglob("_delta_log/*")):
+        path.write_bytes(path.read_bytes() if path.exists() else b"rows")
+        if path != new:
+            os.utime(path, (two_days_ago, two_days_ago))
+    sync(store, tables)
+    assert _files(tables) == before | {"tables/results/new.parquet"}
+    assert_equal(store, tables)
 
 
 def test_copies_go_when_no_version_names_them(monkeypatch):
@@ -207,8 +212,8 @@ def test_copies_go_when_no_version_names_them(monkeypatch):
             discarded.extend(keys)
 
     named = {"tables/results/1.parquet", "tables/runs/3.parquet"}
-    monkeypatch.setattr(version, "named_objects", lambda _place: named)
-    version.discard_copies(Copies())
+    monkeypatch.setattr(snapshot, "named_objects", lambda _place: named)
+    snapshot.discard_copies(Copies())
     assert discarded == ["tables/results/2.parquet"]
 
 
@@ -231,24 +236,39 @@ def test_a_sync_that_ends_early_changes_nothing(store, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         sync(store, tables)
     assert content(evalstore.open(tables)) == before
-    # Of two that write the same version, the second has changed nothing.
-    monkeypatch.setattr(driver, "publish", lambda *_: False)
-    with pytest.raises(StoreBusy, match="another process wrote tables"):
-        sync(store, tables)
     monkeypatch.undo()
+    # Of two that write the same snapshot, the second has changed nothing.
+    publish, others = driver.publish, []
+
+    def late(*arguments):
+        others.append(sync(store, tables)[0])
+        publish(*arguments)
+
+    monkeypatch.setattr(driver, "publish", lambda *a: (monkeypatch.undo(), late(*a)))
+    with pytest.raises(StoreBusy, match="another process wrote"):
+        sync(store, tables)
+    assert [one.number for one in others] == [2]
+    assert_equal(store, tables)
+    import_into(store, write(tmp_path, 8))
     sync(store, tables)
     assert_equal(store, tables)
     # What they left behind goes after a day.
-    left = _files(tables) - version.latest(FolderLocation(tables)).objects()
+    left = _files(tables) - snapshot.named_objects(FolderLocation(tables))
     monkeypatch.setattr(driver, "_SWEPT_AFTER_SECONDS", -1.0)
-    driver.sweep(FolderLocation(tables), n_kept=1)
+    driver.sweep(FolderLocation(tables))
     assert left
-    assert _files(tables) == version.latest(FolderLocation(tables)).objects()
+    assert not _files(tables) - snapshot.named_objects(FolderLocation(tables))
+    assert snapshot.named_objects(FolderLocation(tables)) > _files(tables)
     assert_equal(store, tables)
 
 
 def _files(tables):
-    return {path.relative_to(tables).as_posix() for path in tables.glob("tables/*/*")}
+    paths = set(tables.glob("tables/*/*.parquet")) - set(_snapshots(tables))
+    return {path.relative_to(tables).as_posix() for path in paths}
+
+
+def _snapshots(tables):
+    return sorted(tables.glob("tables/snapshots/*.parquet"))
 
 
 @pytest.mark.campaign
@@ -295,15 +315,12 @@ def test_tables_of_another_version_or_damaged_are_refused(store, tmp_path, monke
     with pytest.raises(StoreNewer, match="another version"):
         evalstore.open(tables).sql("FROM runs").fetchall()
     monkeypatch.undo()
-    (newest,) = (tables / "versions").iterdir()
-    text = newest.read_text()
-    newest.write_text(text.replace('"format": 1', '"format": 2'))
-    with pytest.raises(StoreNewer, match="upgrade"):
-        evalstore.open(tables).sql("FROM runs").fetchall()
-    newest.write_text("{")
+    (newest,) = _snapshots(tables)
+    whole = newest.read_bytes()
+    newest.write_bytes(whole[:-9])
     with pytest.raises(StoreDamaged, match="000000001"):
         evalstore.open(tables).sql("FROM runs").fetchall()
-    newest.write_text(text)
+    newest.write_bytes(whole)
     shutil.rmtree(tables / "tables" / "results")
     monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path / "cache"))
     with pytest.raises(StoreDamaged, match="is missing"):
@@ -322,7 +339,7 @@ def test_info_describes_tables(store, tmp_path):
     import_into(store, write(tmp_path, 9))
     report, _ = sync(store, tables)
     facts = json.loads(command(tables, "info", "--format", "json").out)
-    files = [tables / key for key in version.latest(FolderLocation(tables)).objects()]
+    files = [tables / key for key in snapshot.latest(FolderLocation(tables)).objects()]
     assert (facts["store"], facts["version"]) == (str(tables), 2)
     assert (facts["n_shards"], facts["n_table_files"]) == (report.n_shards, len(files))
     assert facts["tables_bytes"] == sum(path.stat().st_size for path in files)
@@ -344,7 +361,7 @@ def test_every_file_of_tables_is_verified(store, tmp_path):
     import_into(store, write(tmp_path, 9))
     sync(store, tables)
     ended, found = _verified(tables)
-    keys = sorted(version.latest(FolderLocation(tables)).objects())
+    keys = sorted(snapshot.latest(FolderLocation(tables)).objects())
     assert (ended.code, found["n_undamaged"], found["unknown"]) == (0, len(keys), [])
     for key in keys:
         path = tables / key
@@ -360,7 +377,7 @@ def test_every_file_of_tables_is_verified(store, tmp_path):
 def test_damaged_tables_are_named_and_can_be_written_again(store, tmp_path):
     tables = tmp_path / "tables"
     sync(store, tables, 3)
-    *rest, other = sorted(version.latest(FolderLocation(tables)).objects())
+    *rest, other = sorted(snapshot.latest(FolderLocation(tables)).objects())
     short, gone = rest[0], next(key for key in rest if "/task_facts/" in key or "/runs/" in key)
     (tables / short).write_bytes((tables / short).read_bytes()[:-1])
     (tables / gone).unlink()
@@ -380,7 +397,7 @@ def test_damaged_tables_are_named_and_can_be_written_again(store, tmp_path):
     assert "unknown files" in ended.err
     # What the message says helps, also where files of no run and duplicate calls are gone.
     (tables / other).rmdir()
-    for key in version.latest(FolderLocation(tables)).objects():
+    for key in snapshot.latest(FolderLocation(tables)).objects():
         (tables / key).unlink(missing_ok=True)
     left.unlink()
     sync(store, tables, 3)
@@ -413,7 +430,7 @@ def test_a_damaged_lake_is_not_written(store, tmp_path):
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(StoreDamaged, match="SHA-256"):
         sync(store, tmp_path / "tables")
-    assert version.latest(FolderLocation(tmp_path / "tables")) is None
+    assert snapshot.latest(FolderLocation(tmp_path / "tables")) is None
 
 
 def test_places_that_hold_anything_else_are_refused(tmp_path):

@@ -18,7 +18,7 @@ from warehouse.engine.base_store import warn
 from warehouse.engine.connection import open_for_reading
 from warehouse.engine.scale.catalog import fill_catalog, make_catalog
 from warehouse.engine.scale.shard import read_files
-from warehouse.engine.scale.version import current_version
+from warehouse.engine.scale.snapshot import current_snapshot
 from warehouse.engine.tables.sync import SyncReport
 from warehouse.lake.locks import WAIT_SECONDS
 from warehouse.lake.targets import open_target
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from warehouse.app.recording.recording import Recording
-    from warehouse.engine.scale.version import Version
+    from warehouse.engine.scale.snapshot import Snapshot
     from warehouse.lake.table_location import TableLocation
 
 # The kinds of statements that cannot write files.
@@ -96,10 +96,10 @@ class TablesStore(Store):
 
     def copy_warehouse(self, path: Path) -> None:
         """Write a warehouse with all rows of the latest version."""
-        version = self._version()
-        files = version.files().items()
+        snapshot = self._snapshot()
+        files = snapshot.by_table().items()
         paths = {table: read_files(self._place, of_table) for table, of_table in files}
-        fill_catalog(path, version, paths, is_copied=True)
+        fill_catalog(path, snapshot, paths, is_copied=True)
 
     def write_snapshot(self, path: Path) -> None:
         """Write a warehouse with all rows, complete or not at all.
@@ -113,15 +113,15 @@ class TablesStore(Store):
             with open_target(path) as target, open_regular(copy) as source:
                 shutil.copyfileobj(source, target)
 
-    def _version(self) -> Version:
-        return current_version(self._place)
+    def _snapshot(self) -> Snapshot:
+        return current_snapshot(self._place)
 
     def _catalog(self) -> tuple[Path, list[str]]:
         for _ in range(_TRIES - 1):
             with suppress(FileNotFoundError):  # replaced while it was being opened
-                return make_catalog(self._place, self._version())
+                return make_catalog(self._place, self._snapshot())
         try:
-            return make_catalog(self._place, self._version())
+            return make_catalog(self._place, self._snapshot())
         except FileNotFoundError as error:
             raise StoreDamaged(
                 f"{self._place.address}: a file of the tables is missing ({error}); `evalstore "

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
 import orjson
 import pyarrow as pa
 from deltalake import DeltaTable, Field, Schema
-from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import (
     AddAction,
     CommitProperties,
     PostCommitHookProperties,
     RemoveAction,
+    create_table_with_add_actions,
 )
 
 from warehouse.core.errors import EvalstoreError, StoreBusy
-from warehouse.lake.table_location import FolderLocation
+from warehouse.lake.atomic import create_durably
+from warehouse.lake.remote.objects import storage_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 # The log may keep its statistics for longer than a text that was forgotten: names only.
 STATISTICS = ("suite", "run_id", "model", "task_set", "started_at")
@@ -48,20 +50,28 @@ class DataFile(Protocol):
 class DeltaLog:
     """The log of a table, as it was when this was made: a commit fails if there is a newer one.
 
+    Args:
+        path: the folder of the table, or its address as text.
+
     Attributes:
-        path: the folder of the table.
+        path: the folder; of an address, only its name is of use.
         version: the version of the table; -1 if there is none.
         active: the names of its data files.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._uri = str(path)
+        self._options = storage_options(self._uri)
         self.version = -1
         self.active: set[str] = set()
         self._table: DeltaTable | None = None
-        with _errors(path):
-            if path.is_dir() and DeltaTable.is_deltatable(str(path)):
-                self._table = DeltaTable(str(path))
+        with _errors(self._uri):
+            # `is_deltatable` would stop all threads while it waits for an object store.
+            with suppress(TableNotFoundError):
+                if self._options is not None or self.path.is_dir():
+                    self._table = DeltaTable(self._uri, storage_options=self._options)
+            if self._table is not None:
                 self.version = self._table.version()
                 files = pa.table(self._table.get_add_actions())
                 self.active = set(files.column("path").to_pylist())
@@ -91,7 +101,7 @@ class DeltaLog:
             for path, f in sorted(files.items())
             if path not in self.active
         ]
-        with _errors(self.path):
+        with _errors(self._uri):
             if self._table is None:
                 self._create(columns, added)
             elif (is_new := self._table.schema() != columns) or removed or added:
@@ -109,27 +119,41 @@ class DeltaLog:
     def forget(self) -> None:
         """Delete all of the log that the newest version does not need."""
         if self._table is not None:
-            with _errors(self.path):
+            with _errors(self._uri):
                 self._table.create_checkpoint()
                 self._table.cleanup_metadata()
 
     def _create(self, columns: Schema, added: list[AddAction]) -> None:
-        """Write version 0, without the absolute path that deltalake's own has.
+        """Write version 0; in a folder without its absolute path, which deltalake's own has.
 
         Raises:
             StoreBusy: another process did.
         """
         statistics = ",".join(f.name for f in columns.fields if f.name in STATISTICS)
+        configuration = {
+            "delta.dataSkippingStatsColumns": statistics,
+            "delta.logRetentionDuration": "interval 0 seconds",
+        }
+        if self._options is not None:
+            create_table_with_add_actions(
+                self._uri,
+                columns,
+                added,
+                mode="error",
+                name=self.path.name,
+                storage_options=self._options,
+                configuration=configuration,
+                commit_properties=_NO_RETRIES,
+                post_commithook_properties=_NO_HOOKS,
+            )
+            return
         metadata = {
             "id": str(uuid4()),
             "name": self.path.name,
             "format": {"provider": "parquet", "options": {}},
             "schemaString": columns.to_json(),
             "partitionColumns": [],
-            "configuration": {
-                "delta.dataSkippingStatsColumns": statistics,
-                "delta.logRetentionDuration": "interval 0 seconds",
-            },
+            "configuration": configuration,
             "createdTime": time.time_ns() // 10**6,
         }
         actions: list[object] = [
@@ -137,8 +161,9 @@ class DeltaLog:
             {"metaData": metadata},
             *map(_in_json, added),
         ]
-        content = b"\n".join(map(orjson.dumps, actions))
-        if not FolderLocation(self.path, "_delta_log").create(f"_delta_log/{0:020}.json", content):
+        first = self.path / "_delta_log" / f"{0:020}.json"
+        first.parent.mkdir(parents=True, exist_ok=True)
+        if not create_durably(first, b"\n".join(map(orjson.dumps, actions))):
             raise StoreBusy(f"{self.path}: {PUBLISHED_MEANWHILE}")
 
 
@@ -163,12 +188,12 @@ def _delta_schema(schema: pa.Schema, meanings: Mapping[str, str]) -> Schema:
 
 
 @contextmanager
-def _errors(path: Path) -> Iterator[None]:
+def _errors(path: str) -> Iterator[None]:
     try:
         yield
     except CommitFailedError as error:
         raise StoreBusy(f"{path}: {PUBLISHED_MEANWHILE}") from error
     except DeltaError as error:
         raise EvalstoreError(
-            f"{path}: Delta's log cannot be read or written ({error}); publish to a new folder"
+            f"{path}: Delta's log cannot be read or written ({error}); write to a new folder"
         ) from error

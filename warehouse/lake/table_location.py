@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
-from warehouse.core.errors import StoreDamaged, StoreReadOnly
+from warehouse.core.errors import BadInput, StoreDamaged, StoreReadOnly
 from warehouse.core.files import check_regular, read_regular
 from warehouse.core.hashing import file_sha256
-from warehouse.lake.atomic import sync_file, sync_folder, write_durably
+from warehouse.lake.atomic import sync_file, sync_folder
 from warehouse.lake.remote.address import address_of, store_folder
-from warehouse.lake.remote.objects import ObjectChanged, open_objects
+from warehouse.lake.remote.objects import open_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from warehouse.lake.delta_log import DeltaLog
     from warehouse.lake.remote.objects import Objects
 
-# Where tables are, there is this folder; a version exists when its file in it does.
-VERSIONS = "versions"
-# A version of a hundred thousand shards.
-_LARGEST = 4 * 2**30
-# The Parquet files, in a folder per table.
+# Delta tables, in a folder each; where tables are, there is the folder of their snapshots.
 TABLES = "tables"
+SNAPSHOTS = f"{TABLES}/snapshots"
+# A snapshot of a hundred thousand shards.
+_LARGEST = 4 * 2**30
+# What earlier versions of evalstore wrote in place of snapshots.
+FORMER = "versions"
 
 
 def _partial_path(target: Path) -> Path:
@@ -35,60 +36,15 @@ def _partial_path(target: Path) -> Path:
     return target.with_name(f".{target.name}.{ULID()}")
 
 
-class TableLocation(Protocol):
-    """What tables need of where they are. Keys are relative paths with `/`."""
-
-    @property
-    def address(self) -> str:
-        """The folder or address, as a user names it."""
-
-    def names(self, prefix: str) -> list[tuple[str, float]]:
-        """Return the keys below a prefix, with the time of each (seconds since 1970), sorted."""
-
-    def get(self, key: str) -> bytes:
-        """Return the bytes of an object; raise `FileNotFoundError` if there is none."""
-
-    def digest(self, key: str) -> tuple[int, str]:
-        """Return the size of an object in bytes and its SHA-256; no copy of it is read.
-
-        Raises:
-            OSError: it cannot be read; a `FileNotFoundError` if there is none.
-        """
-
-    def upload(self, path: Path, key: str) -> None:
-        """Copy a file to a key that only this caller uses."""
-
-    def create(self, key: str, content: bytes) -> bool:
-        """Write a new object, whole or not at all; return whether there was none before."""
-
-    def delete(self, keys: Iterable[str]) -> None:
-        """Delete objects; those that are gone already are ignored."""
-
-    def local(self, key: str, sha256: str) -> Path:
-        """Return the path of a file with the object's bytes; it may have to be fetched.
-
-        Raises:
-            FileNotFoundError: there is none.
-        """
-
-    def copies(self) -> list[str]:
-        """Return the keys of the objects of which this machine keeps a copy."""
-
-    def discard(self, keys: Iterable[str]) -> None:
-        """Delete the copies of objects on this machine."""
-
-
 class FolderLocation:
-    """Tables in a folder, which all processes see.
+    """Tables in a folder, which all processes see. Keys are relative paths with `/`.
 
     Args:
         path: the folder.
-        mark: the folder in it that is created first.
     """
 
-    def __init__(self, path: Path, mark: str = VERSIONS) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._mark = mark
 
     @property
     def address(self) -> str:
@@ -96,7 +52,7 @@ class FolderLocation:
         return str(self._path)
 
     def names(self, prefix: str) -> list[tuple[str, float]]:
-        """Return the keys below a prefix, with their times."""
+        """Return the keys below a prefix, with the time of each (seconds since 1970), sorted."""
         found = []
         for path in (self._path / prefix).rglob("*"):
             with suppress(FileNotFoundError):  # deleted meanwhile
@@ -109,7 +65,7 @@ class FolderLocation:
         return read_regular(self._path / key, max_bytes=_LARGEST)
 
     def digest(self, key: str) -> tuple[int, str]:
-        """Return the size of a file and its SHA-256."""
+        """Return the size of a file in bytes and its SHA-256."""
         path = self._path / key
         return path.stat().st_size, file_sha256(path)
 
@@ -123,22 +79,6 @@ class FolderLocation:
             sync_file(partial)
             partial.rename(target)
             sync_folder(target.parent)
-
-    def create(self, key: str, content: bytes) -> bool:
-        """Write a new file by a hard link, which fails where there is one."""
-        target = self._path / key
-        with self._writing():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            partial = _partial_path(target)
-            try:
-                write_durably(partial, content)
-                os.link(partial, target)
-            except FileExistsError:
-                return False
-            finally:
-                partial.unlink(missing_ok=True)
-            sync_folder(target.parent)
-        return True
 
     def delete(self, keys: Iterable[str]) -> None:
         """Delete files."""
@@ -163,7 +103,7 @@ class FolderLocation:
     def _writing(self) -> Iterator[None]:
         try:
             # First: a folder whose first sync ended early is recognised as one of tables.
-            (self._path / self._mark).mkdir(parents=True, exist_ok=True)
+            (self._path / SNAPSHOTS).mkdir(parents=True, exist_ok=True)
             yield
         except OSError as error:
             raise StoreReadOnly(
@@ -193,27 +133,19 @@ class ObjectLocation:
         return [(one.key, one.modified.timestamp()) for one in self._objects.below(prefix)]
 
     def get(self, key: str) -> bytes:
-        """Return the bytes of an object."""
+        """Return the bytes of an object; raise `FileNotFoundError` if there is none."""
         return self._objects.get(key)[0]
 
     def digest(self, key: str) -> tuple[int, str]:
-        """Return the size of an object and its SHA-256."""
+        """Return the size of an object in bytes and its SHA-256; no copy of it is read."""
         return self._objects.digest(key)
 
     def upload(self, path: Path, key: str) -> None:
         """Copy a file."""
         self._objects.put(key, path)
 
-    def create(self, key: str, content: bytes) -> bool:
-        """Write a new object by a conditional put."""
-        try:
-            self._objects.create(key, content)
-        except ObjectChanged:
-            return False
-        return True
-
     def delete(self, keys: Iterable[str]) -> None:
-        """Delete objects."""
+        """Delete objects; those that are gone already are ignored."""
         self._objects.delete(list(keys))
 
     def local(self, key: str, sha256: str) -> Path:
@@ -256,6 +188,41 @@ class ObjectLocation:
                 (self._cache / key).unlink(missing_ok=True)
 
 
+TableLocation: TypeAlias = "FolderLocation | ObjectLocation"
+
+
+@contextmanager
+def delta_errors(place: TableLocation) -> Iterator[None]:
+    """Say what to do where Delta's log cannot be used.
+
+    Raises:
+        BadInput: deltalake is not installed.
+        StoreReadOnly: the log cannot be read or written.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise BadInput(
+            f"{place.address}: tables need deltalake: `pip install 'evalstore[delta]'`, or "
+            "`pip install '.[delta]'` in a checkout"
+        ) from error
+    except OSError as error:
+        raise StoreReadOnly(f"{place.address}: cannot be read or written ({error})") from error
+
+
+def open_log(place: TableLocation, table: str) -> DeltaLog:
+    """Open the log of a table, by the name of its folder.
+
+    Raises:
+        BadInput: deltalake is not installed.
+        EvalstoreError: the log cannot be read.
+    """
+    with delta_errors(place):
+        from warehouse.lake.delta_log import DeltaLog
+
+        return DeltaLog(f"{place.address}/{TABLES}/{table}")
+
+
 def open_location(text: str, cache: Path | None = None) -> TableLocation:
     """Open a folder, or an address such as `s3://bucket/tables`.
 
@@ -281,12 +248,13 @@ def find_tables(folder: Path) -> TableLocation | None:
     """
     address = address_of(folder)
     if address is None:
-        return FolderLocation(folder) if (folder / VERSIONS).is_dir() else None
+        is_tables = (folder / SNAPSHOTS).is_dir() or (folder / FORMER).is_dir()
+        return FolderLocation(folder) if is_tables else None
     if (folder / "lake").exists():
         return None
     place = ObjectLocation(open_objects(address), folder)
     is_known = (folder / TABLES).exists()  # an object store is asked once
-    return place if is_known or place.names(VERSIONS) else None
+    return place if is_known or place.names(SNAPSHOTS) or place.names(FORMER) else None
 
 
 def check_is_no_tables(folder: Path) -> None:

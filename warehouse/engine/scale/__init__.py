@@ -1,1 +1,1 @@
-"""Tables as Parquet files, written in shards by many processes, and read as one store."""
+"""Delta tables, written in shards by many processes, and read as one store."""

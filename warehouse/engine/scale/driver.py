@@ -4,9 +4,9 @@
 2. Shards: each is loaded and scored by a worker, which also writes the hashes of its calls.
 3. Duplicate calls are found by the hashes, in parts: the one step that sees all runs.
 4. Shards that hold such calls are computed again with them; most stores have few.
-5. The version that names all files is written by one conditional put.
+5. The files are committed to their Delta tables, and then the snapshot that names all of them.
 
-Whatever ends before that changes nothing.
+Whatever ends before that changes nothing for who reads a snapshot.
 """
 
 from __future__ import annotations
@@ -20,43 +20,53 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged, StoreNewer
+from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged
 from warehouse.core.hashing import content_hash
 from warehouse.core.in_memory import open_in_memory
 from warehouse.core.schemas import TABLES
-from warehouse.engine.scale.plan import Planner, Shard
+from warehouse.engine.scale.plan import Planner, Shard, quoted
 from warehouse.engine.scale.shard import (
+    DUPLICATES,
     REFERENCE,
     checked_columns,
     new_warehouse,
     read_files,
     reference_tables,
+    rows_to_store,
+    shard_tables,
+    table_folder,
     upload_file,
     write_file,
 )
-from warehouse.engine.scale.version import (
-    Version,
+from warehouse.engine.scale.snapshot import (
+    Snapshot,
+    data_files,
     discard_copies,
+    drop,
+    file_key,
     latest,
+    of_table,
     publish,
     read,
-    shard_files,
+    snapshot_keys,
 )
 from warehouse.engine.tables import loading
 from warehouse.engine.tables.definitions import digests
 from warehouse.engine.tables.derivation import derive
+from warehouse.engine.tables.shared_calls import SHARED_COLUMNS
 from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake.batch import evalstore_version
 from warehouse.lake.locks import shared_lake_lock
-from warehouse.lake.table_location import TABLES as TABLES_FOLDER
-from warehouse.lake.table_location import VERSIONS, find_tables, open_location
+from warehouse.lake.table_location import find_tables, open_location, open_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import pyarrow as pa
+
     from warehouse.engine.base_store import BaseStore
     from warehouse.engine.scale.engine import Engine
-    from warehouse.engine.scale.version import File, Files
+    from warehouse.engine.scale.snapshot import File
     from warehouse.lake.lake import Lake
     from warehouse.lake.table_location import TableLocation
 
@@ -80,7 +90,6 @@ class TablesReport:
         n_shards: number of shards.
         n_computed: shards that were computed.
         n_repeated: shards that were computed again, with the duplicate calls.
-        is_forgetting: whether the version before may have runs that the lake has no more.
     """
 
     number: int
@@ -88,7 +97,6 @@ class TablesReport:
     n_shards: int
     n_computed: int = 0
     n_repeated: int = 0
-    is_forgetting: bool = False
 
 
 def sync_tables(
@@ -117,29 +125,36 @@ def sync_tables(
     ):
         sync = _Sync(store.lake, place, engine, Path(scratch))
         report = sync.run(Planner(connection), n_shards)
-    if report.is_new:
-        # Readers may still use the version before; but what was forgotten has to go.
-        sweep(place, n_kept=1 if report.is_forgetting else 2)
-        discard_copies(place)
+    with suppress(StoreBusy):  # another sync that has just ended will do it
+        sweep(place)
+    discard_copies(place)
     return report
 
 
-def sweep(place: TableLocation, *, n_kept: int) -> None:
-    """Delete old versions with their files, and files that no version has named for a day.
+def sweep(place: TableLocation) -> None:
+    """Delete old snapshots with their files, and files that no snapshot has named for a day.
 
-    Args:
-        place: where the tables are.
-        n_kept: number of versions to keep, the one that counts included.
+    What a sync that was killed has left is done by the next one. Where runs were forgotten, the
+    logs lose their history, too.
     """
-    keys = [key for key, _ in place.names(VERSIONS)]
-    named = {key for version in keys[-n_kept:] for key in read(place, version).objects()}
-    former: set[str] = set()
-    for version in keys[:-n_kept]:
-        with suppress(StoreDamaged, StoreNewer):
-            former |= read(place, version).objects()
+    snapshots = {}
+    keys = snapshot_keys(open_log(place, "snapshots"))
+    for key in keys:
+        with suppress(StoreDamaged, FileNotFoundError):
+            snapshots[key] = read(place, key)
+    newest = snapshots[keys[-1]]
+    kept = {key for key, one in snapshots.items() if one.number >= newest.oldest}
+    outdated = [key for key in keys if key not in kept]
+    named = kept.union(*(snapshots[key].objects() for key in kept))
+    former = {name for key in snapshots.keys() - kept for name in snapshots[key].objects()}
     oldest = time.time() - _SWEPT_AFTER_SECONDS
-    left = {key for key, written_at in place.names(TABLES_FOLDER) if written_at < oldest}
-    place.delete([*sorted((former | left) - named), *keys[:-n_kept]])
+    left = {key for key, written_at in data_files(place) if written_at < oldest}
+    place.delete(sorted((former | left) - named - set(outdated)))
+    if outdated:
+        if newest.oldest == newest.number:
+            for table in {file["table_name"] for file in newest.files}:
+                open_log(place, table).forget()
+        drop(place, outdated)
 
 
 def _place(store: BaseStore, to: str) -> TableLocation:
@@ -173,10 +188,11 @@ class _Sync:
         self._place = place
         self._engine = engine
         self._scratch = scratch
-        found = latest(place)
+        self._log = open_log(place, "snapshots")
+        found = latest(place, self._log)
         self._number = 1 if found is None else found.number + 1
         is_usable = found is not None and (
-            found.definitions == list(digests()) and found.engine == duckdb.__version__
+            found.definitions == " ".join(digests()) and found.engine == duckdb.__version__
         )
         self._former = found if is_usable else None
 
@@ -190,50 +206,60 @@ class _Sync:
         former = self._former
         folders = self._describe(planner)
         lake = content_hash(folders)
-        if former is not None and former.lake == lake and n_shards is None:
-            return TablesReport(number=former.number, is_new=False, n_shards=len(former.shards))
+        if former is not None and former.lake_digest == lake and n_shards is None:
+            return TablesReport(number=former.number, is_new=False, n_shards=former.n_shards())
         if n_shards is not None:
-            # Nothing of the version before is used, so that damaged tables can be written again.
+            # Nothing of the snapshot before is used, so that damaged tables can be written again.
             former = self._former = None
-        former_plan = None if former is None else read_files(self._place, [former.plan])[0]
+        before = [] if former is None else former.files
+        former_plan = next(iter(self._read(of_table(before, "plan"))), None)
         planner.plan(f"{self._number:06}", former_plan, n_shards)
         plan = planner.write(self._scratch / "plan.parquet")
-        reference, of_suites = self._write_reference(folders)
-        known = {} if former is None else former.duplicates
-        step = _Step(reference, of_suites, self._n_parts(planner), plan)
-        shards = self._kept(planner, of_suites)
-        missing = planner.names() - shards.keys()
-        computed = self._compute(step, planner.shards(missing), known)
-        shards |= computed
-        duplicates = self._find_duplicates(step, shards)
+        step = self._write_reference(folders, self._n_parts(planner), plan)
+        kept = self._kept(planner, step.of_suites)
+        names = planner.suites().keys()
+        missing = names - {file["shard"] for file in kept}
+        computed = self._compute(step, planner.shards(missing), before)
+        duplicates = self._find_duplicates(step, [*kept, *computed])
         digests_ = self._by_shard(plan, duplicates)
-        stale = {n for n, shard in shards.items() if shard["duplicates"] != digests_.get(n, "")}
-        shards |= self._compute(step, planner.shards(stale), duplicates)
-        self._publish(
-            Version(
-                number=self._number,
-                written_by=evalstore_version(),
-                definitions=list(digests()),
-                engine=duckdb.__version__,
-                lake=lake,
-                n_parts=step.n_parts,
-                reference=reference,
-                duplicates=duplicates,
-                shards=shards,
-                plan=upload_file(self._place, plan, "plan", n_rows=0),
-            )
-        )
-        self._place.delete(
-            file["key"] for name in stale & computed.keys() for file in shard_files(computed[name])
-        )
+        stale = {
+            file["shard"]
+            for file in (*kept, *computed)
+            if file["duplicates"] != digests_.get(file["shard"], "")
+        }
+        again = self._compute(step, planner.shards(stale), duplicates)
+        of_shards = [file for file in (*kept, *computed) if file["shard"] not in stale]
+        plan_file = upload_file(self._place, plan, "plan")
+        files = [*step.reference, *duplicates, *of_shards, *again, plan_file]
+        # Readers may still use the snapshot before; but what was forgotten has to go.
+        is_forgetting = former is None or planner.is_any_gone()
+        self._publish(step, lake, files, oldest=self._number - (not is_forgetting))
+        self._place.delete(file_key(file) for file in computed if file["shard"] in stale)
         return TablesReport(
             number=self._number,
             is_new=True,
-            n_shards=len(shards),
+            n_shards=len(names),
             n_computed=len(missing),
             n_repeated=len(stale),
-            is_forgetting=former_plan is None or planner.is_any_gone(),
         )
+
+    def _publish(self, step: _Step, lake: str, files: list[File], *, oldest: int) -> None:
+        snapshot = Snapshot(
+            number=self._number,
+            oldest=oldest,
+            written_by=evalstore_version(),
+            definitions=" ".join(digests()),
+            engine=duckdb.__version__,
+            lake_digest=lake,
+            files=files,
+        )
+        try:
+            publish(self._place, self._log, snapshot, step.schemas, self._scratch)
+        except StoreBusy as error:
+            raise StoreBusy(
+                f"{self._place.address}: another process wrote tables there at the same time; "
+                "no snapshot was written: run the command again"
+            ) from error
 
     def _describe(self, planner: Planner) -> list[str]:
         """Read the descriptions of all batches; return the names of the folders that count."""
@@ -246,9 +272,8 @@ class _Sync:
             replaced.update(folder.replaces)
         return [name for name in names if name not in replaced]
 
-    def _write_reference(self, folders: Sequence[str]) -> tuple[Files, dict[str, str]]:
-        """Write the rows of no run; return their files, and hashes of what scores depend on."""
-        files: Files = {}
+    def _write_reference(self, folders: Sequence[str], n_parts: int, plan: Path) -> _Step:
+        """Write the rows of no run; return what all shards need."""
         folder = self._scratch / "reference"
         folder.mkdir()
         with new_warehouse(folder, threads=2) as connection:
@@ -260,90 +285,83 @@ class _Sync:
                 loading.load(connection, self._lake, batches, columns, runs=())
             derive(connection, emptied=set(), changed=set(_CONTENT))
             connection.execute("COMMIT")
-            for table in reference_tables():
-                if file := self._unchanged_or_written(connection, table, folder):
-                    files[table] = [file]
-            return files, _digests_of_suites(connection)
+            files = [
+                file
+                for table in reference_tables()
+                if (file := self._unchanged_or_written(connection, table, folder))
+            ]
+            of_suites, schemas = _digests_of_suites(connection), _schemas(connection, plan)
+        return _Step(files, of_suites, n_parts, plan, schemas)
 
     def _unchanged_or_written(
         self, connection: duckdb.DuckDBPyConnection, table: str, folder: Path
     ) -> File | None:
         digest = _digest(connection, f"FROM {table}")
-        former = {} if self._former is None else self._former.reference
-        for file in former.get(table, []):
-            if file["digest"] == digest:
+        former = [] if self._former is None else self._former.files
+        for file in of_table(former, table_folder(table)):
+            if file["shard"] is None and file["reference"] == digest:
                 return file
-        written = write_file(connection, self._place, table, f"FROM {table}", scratch=folder)
-        return written and {**written, "digest": digest}
+        rows = rows_to_store(connection, table)
+        written = write_file(connection, self._place, table, rows, scratch=folder)
+        return written and {**written, "shard": None, "reference": digest}
 
-    def _kept(self, planner: Planner, of_suites: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-        """Return the shards of the earlier version that nothing has changed."""
-        if self._former is None:
-            return {}
-        former = self._former.shards
-        return {
-            name: former[name]
-            for name in planner.kept()
-            if former[name]["reference"] == _of(former[name]["suites"], of_suites)
-        }
+    def _kept(self, planner: Planner, of_suites: Mapping[str, str]) -> list[File]:
+        """Return the files of the shards of the earlier snapshot that nothing has changed."""
+        former = [] if self._former is None else self._former.files
+        suites = planner.suites()
+        same = {(shard, _of(suites[shard], of_suites)) for shard in planner.kept()}
+        return [file for file in former if (file["shard"], file["reference"]) in same]
 
     def _n_parts(self, planner: Planner) -> int:
         """Return the number of parts of the calls: a power of 2, which never gets smaller."""
-        n_parts = 1 if self._former is None else self._former.n_parts
+        former = [] if self._former is None else self._former.files
+        n_parts = max((int(file["n_parts"]) for file in of_table(former, "calls")), default=1)
         while n_parts * _CALLS_AT_ONCE < planner.n_rows() and n_parts < _MOST_PARTS:
             n_parts *= 2
         return n_parts
 
-    def _compute(
-        self, step: _Step, shards: Iterator[Shard], duplicates: Files
-    ) -> dict[str, dict[str, Any]]:
-        """Have shards computed; return what each wrote, by its name."""
-        digests_ = self._by_shard(step.plan, duplicates)
-        names, suites, tasks = [], [], []
+    def _compute(self, step: _Step, shards: Iterator[Shard], known: Sequence[File]) -> list[File]:
+        """Have shards computed with the duplicate calls of some files; return what they wrote."""
+        digests_ = self._by_shard(step.plan, known)
+        duplicates = of_table(known, DUPLICATES[1])
+        needed = {table_folder(table) for table in REFERENCE}
+        reference = [file for file in step.reference if file["table_name"] in needed]
+        origins, tasks = [], []
         for shard in shards:
-            names.append(shard.name)
-            suites.append(sorted({suite for suite, _ in shard.runs}))
-            is_sharing = shard.name in digests_
+            suites = sorted({suite for suite, _ in shard.runs})
+            digest = digests_.get(shard.name, "")
+            origin = {"reference": _of(suites, step.of_suites), "duplicates": digest}
+            origins.append({"shard": shard.name, **origin})
             tasks.append(
                 {
                     "runs": shard.runs,
                     "folders": shard.folders,
-                    "reference": {t: f for t, f in step.reference.items() if t in REFERENCE},
-                    "duplicates": duplicates["scores.duplicate_calls"] if is_sharing else [],
+                    "reference": reference,
+                    "duplicates": duplicates if digest else [],
                     "n_parts": step.n_parts,
                 }
             )
-        replies = self._run("compute_shard", tasks)
-        return {
-            name: {
-                **reply,
-                "suites": of_shard,
-                "reference": _of(of_shard, step.of_suites),
-                "duplicates": digests_.get(name, ""),
-            }
-            for name, of_shard, reply in zip(names, suites, replies, strict=True)
-        }
+        replies = zip(origins, self._run("compute_shard", tasks), strict=True)
+        return [{**file, **origin} for origin, reply in replies for file in reply["files"]]
 
-    def _find_duplicates(self, step: _Step, shards: Mapping[str, dict[str, Any]]) -> Files:
+    def _find_duplicates(self, step: _Step, of_shards: Sequence[File]) -> list[File]:
         """Have the duplicate calls of all shards found; return their files."""
-        files: Files = {}
-        headers = [f for s in shards.values() for f in s["files"].get("scores.run_headers", [])]
+        calls = of_table(of_shards, "calls")
+        common = {
+            "n_parts": step.n_parts,
+            "run_headers": of_table(of_shards, "scores.run_headers"),
+            "model_files": of_table(step.reference, "scores.model_files"),
+        }
         tasks = [
             {
+                **common,
                 "part": part,
-                "n_parts": step.n_parts,
-                "calls": [
-                    file for s in shards.values() if (file := s["calls"][part % len(s["calls"])])
-                ],
-                "run_headers": headers,
-                "model_files": step.reference.get("scores.model_files", []),
+                "calls": [file for file in calls if part % file["n_parts"] == file["part"]],
             }
             for part in range(step.n_parts)
         ]
-        for reply in self._run("compute_duplicates", tasks):
-            for table, written in reply["files"].items():
-                files.setdefault(table, []).extend(written)
-        return files
+        replies = self._run("compute_duplicates", tasks)
+        return [{**file, "shard": None} for reply in replies for file in reply["files"]]
 
     def _run(self, function: str, tasks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         common = {
@@ -354,9 +372,9 @@ class _Sync:
         }
         return self._engine.run(function, [{**task, **common} for task in tasks], self._place)
 
-    def _by_shard(self, plan: Path, duplicates: Files) -> dict[str, str]:
+    def _by_shard(self, plan: Path, known: Sequence[File]) -> dict[str, str]:
         """Return a hash of the duplicate calls of each shard that has any."""
-        files = duplicates.get("scores.duplicate_calls", [])
+        files = of_table(known, DUPLICATES[1])
         if not files:
             return {}
         with open_in_memory() as connection:
@@ -367,16 +385,12 @@ class _Sync:
                 JOIN read_parquet($plan) AS plan USING (suite, run_id)
                 GROUP BY plan.shard
                 """,
-                {"calls": read_files(self._place, files), "plan": str(plan)},
+                {"calls": self._read(files), "plan": str(plan)},
             ).fetchall()
         return {shard: f"{n} {digest}" for shard, n, digest in rows}
 
-    def _publish(self, version: Version) -> None:
-        if not publish(self._place, version):
-            raise StoreBusy(
-                f"{self._place.address}: another process wrote tables there at the same time; "
-                "nothing was changed: run the command again"
-            )
+    def _read(self, files: Sequence[File]) -> list[str]:
+        return read_files(self._place, files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,12 +402,26 @@ class _Step:
         of_suites: hashes of those that the scores of each suite depend on.
         n_parts: parts of the calls.
         plan: the plan.
+        schemas: the columns of each table, by the name of its folder.
     """
 
-    reference: Files
+    reference: list[File]
     of_suites: dict[str, str]
     n_parts: int
     plan: Path
+    schemas: dict[str, pa.Schema]
+
+
+def _schemas(connection: duckdb.DuckDBPyConnection, plan: Path) -> dict[str, pa.Schema]:
+    """Return the columns of each table, in types that Delta has."""
+    tables = dict.fromkeys((*reference_tables(), *shard_tables(), *DUPLICATES))
+    rows = {table_folder(table): rows_to_store(connection, table) for table in tables}
+    rows["calls"] = rows_to_store(connection, "lake.results", SHARED_COLUMNS)
+    rows["plan"] = f"FROM '{quoted(plan)}'"
+    return {
+        name: connection.sql(f"{query} LIMIT 0").to_arrow_table().schema
+        for name, query in rows.items()
+    }
 
 
 def _digest(connection: duckdb.DuckDBPyConnection, query: str) -> str:

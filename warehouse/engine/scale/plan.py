@@ -203,10 +203,10 @@ class Planner:
                 for shard, suites, run_ids, folders in rows:
                     yield Shard(shard, tuple(zip(suites, run_ids, strict=True)), tuple(folders))
 
-    def names(self) -> set[str]:
-        """Return the names of all shards."""
-        rows = self._connection.execute("SELECT DISTINCT shard FROM planned").fetchall()
-        return {shard for (shard,) in rows}
+    def suites(self) -> dict[str, list[str]]:
+        """Return the suites of each shard, by its name."""
+        query = "SELECT shard, list(DISTINCT suite ORDER BY suite) FROM planned GROUP BY shard"
+        return dict(self._connection.execute(query).fetchall())
 
     def n_rows(self) -> float:
         """Return about how many rows the runs have, of all tables."""

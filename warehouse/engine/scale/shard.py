@@ -8,18 +8,18 @@ the driver names in a version count.
 from __future__ import annotations
 
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ulid import ULID
 
-from warehouse.core.errors import EvalstoreError, StoreDamaged
+from warehouse.core.errors import BadInput, EvalstoreError, StoreDamaged
 from warehouse.core.hashing import file_sha256
 from warehouse.core.schemas import TABLES
 from warehouse.engine.connection import open_for_writing
 from warehouse.engine.scale.plan import quoted
-from warehouse.engine.scale.version import File, Files, discard_copies
+from warehouse.engine.scale.snapshot import File, discard_copies, file_key
 from warehouse.engine.tables import loading
 from warehouse.engine.tables.definitions import create_warehouse, digests
 from warehouse.engine.tables.derivation import derive
@@ -29,7 +29,6 @@ from warehouse.lake.lake import Lake
 from warehouse.lake.locks import WAIT_SECONDS
 from warehouse.lake.remote.objects import open_objects
 from warehouse.lake.schema_check import fitness
-from warehouse.lake.table_location import TABLES as TABLES_FOLDER
 from warehouse.lake.table_location import open_location
 
 if TYPE_CHECKING:
@@ -48,8 +47,19 @@ REFERENCE = (
     "lake.batches",
     "scores.model_files",
 )
+DUPLICATES = ("scores.shared_calls", "scores.duplicate_calls")
 _OF_RUN = frozenset(table.name for table in TABLES if table.of_run)
 _ROW_GROUP = 50_000
+# Types that Delta lacks, or that not every engine reads. A decimal of 20 digits would hold an
+# unsigned number, too, and take fifty times as long to read.
+_TO_DELTA = {
+    "TIMESTAMP": "{} AT TIME ZONE 'UTC'",
+    "UBIGINT": "({}::HUGEINT - 9223372036854775808)::BIGINT",
+}
+_FROM_DELTA = {
+    "TIMESTAMP": "{} AT TIME ZONE 'UTC'",
+    "UBIGINT": "({}::HUGEINT + 9223372036854775808)::UBIGINT",
+}
 
 
 def shard_tables() -> tuple[str, ...]:
@@ -79,7 +89,8 @@ def compute_duplicates(task: Mapping[str, Any]) -> dict[str, Any]:
     """
     _check_version(task)
     to = open_location(task["to"])
-    discard_copies(to)  # of the sync before, on this machine
+    with suppress(BadInput):  # of the sync before, on this machine; workers may lack deltalake
+        discard_copies(to)
     with (
         tempfile.TemporaryDirectory(prefix="evalstore-") as scratch,
         new_warehouse(Path(scratch), task["threads"]) as connection,
@@ -89,17 +100,16 @@ def compute_duplicates(task: Mapping[str, Any]) -> dict[str, Any]:
         find_all_shared_calls(connection)
         for name in ("run_headers", "model_files"):
             if task[name]:
+                rows = stored_rows(connection, f"scores.{name}", read_files(to, task[name]))
                 only = "SEMI JOIN scores.shared_calls USING (suite, run_id)"
                 connection.execute(
-                    f"INSERT INTO scores.{name} BY NAME FROM read_parquet($paths) "
-                    + (only if name == "run_headers" else ""),
-                    {"paths": read_files(to, task[name])},
+                    f"INSERT INTO scores.{name} BY NAME FROM ({rows}) "
+                    + (only if name == "run_headers" else "")
                 )
         [found] = [file for file in shipped_sql() if file.qualified == "scores.duplicate_calls"]
         connection.execute(f"INSERT INTO {found.qualified} {found.sql}")
         connection.execute("COMMIT")
-        tables = ("scores.shared_calls", "scores.duplicate_calls")
-        return {"files": write_tables(connection, to, tables, Path(scratch))}
+        return {"files": write_tables(connection, to, DUPLICATES, Path(scratch))}
 
 
 def reference_tables() -> tuple[str, ...]:
@@ -119,11 +129,11 @@ def compute_shard(task: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         task: `lake` (folder or address), `to` (folder or address of the tables), `definitions`,
-            `runs` (pairs of suite and run), `folders`, `reference` (files by table), `duplicates`
-            (files), `n_parts` (of the calls) and `threads`.
+            `runs` (pairs of suite and run), `folders`, `reference` and `duplicates` (files),
+            `n_parts` (of the calls) and `threads`.
 
     Returns:
-        `files` by table, and `calls`: the files of the calls' hashes, one per part.
+        `files`: of the tables, and of the calls' hashes, one per part.
 
     Raises:
         StoreDamaged: a file of the lake is not what was written.
@@ -142,13 +152,12 @@ def compute_shard(task: Mapping[str, Any]) -> dict[str, Any]:
         connection.execute("BEGIN")
         loading.load(connection, lake, folders, columns, runs=runs, has_content=False)
         _load_reference(connection, to, task["reference"], {suite for suite, _ in runs})
-        derive(
-            connection, emptied=set(), changed=set(), duplicates=_duplicates(to, task["duplicates"])
-        )
+        duplicates = _duplicates(connection, to, task["duplicates"])
+        derive(connection, emptied=set(), changed=set(), duplicates=duplicates)
         connection.execute("COMMIT")
         files = write_tables(connection, to, shard_tables(), Path(scratch))
-        calls = _write_calls(connection, to, task["n_parts"], Path(scratch))
-    return {"files": files, "calls": calls}
+        files += _write_calls(connection, to, task["n_parts"], Path(scratch))
+    return {"files": files}
 
 
 @contextmanager
@@ -158,6 +167,7 @@ def new_warehouse(scratch: Path, threads: int) -> Iterator[duckdb.DuckDBPyConnec
     create_warehouse(path, WAIT_SECONDS)
     with open_for_writing(path, wait_seconds=WAIT_SECONDS) as connection:
         connection.execute(f"SET threads = {threads:d}")
+        connection.execute("SET TimeZone = 'UTC'")  # as Delta's schemas have it
         connection.execute(f"SET temp_directory = '{quoted(scratch / 'spilled')}'")
         yield connection
 
@@ -183,20 +193,51 @@ def checked_columns(
 
 def read_files(to: TableLocation, files: Sequence[File]) -> list[str]:
     """Return the paths of files of the tables, fetched where that is necessary."""
-    return [str(to.local(file["key"], file["sha256"])) for file in files]
+    return [str(to.local(file_key(file), file["sha256"])) for file in files]
+
+
+def rows_to_store(
+    connection: duckdb.DuckDBPyConnection, table: str, columns: str = "COLUMNS(*)"
+) -> str:
+    """Return a query of the rows of a table, or some columns of it, in types that Delta has."""
+    return f"SELECT {_converted(connection, table, columns, _TO_DELTA)} FROM {table}"  # noqa: S608
+
+
+def stored_rows(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    paths: Sequence[str],
+    columns: str = "COLUMNS(*)",
+) -> str:
+    """Return a query of the rows that files of a table have, in the types of the table."""
+    files = ", ".join(f"'{quoted(Path(path))}'" for path in paths)
+    return (
+        f"SELECT {_converted(connection, table, columns, _FROM_DELTA)} "  # noqa: S608 - our own
+        f"FROM read_parquet([{files}], hive_partitioning = false)"
+    )
+
+
+def _converted(
+    connection: duckdb.DuckDBPyConnection, table: str, columns: str, how: Mapping[str, str]
+) -> str:
+    rows = connection.execute(f"DESCRIBE SELECT {columns} FROM {table}").fetchall()  # noqa: S608
+    return ", ".join(
+        how.get(kind, "{}").format(f'"{name}"') + f' AS "{name}"' for name, kind, *_ in rows
+    )
 
 
 def write_tables(
     connection: duckdb.DuckDBPyConnection, to: TableLocation, tables: Sequence[str], scratch: Path
-) -> Files:
-    """Write the rows of tables that have any as Parquet files; return the files by table."""
-    files = {}
+) -> list[File]:
+    """Write the rows of tables that have any as Parquet files; return the files."""
+    files = []
     for table in tables:
         columns = {name for name, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
         order = [name for name in ("suite", "run_id", "seq") if name in columns]
-        query = f"FROM {table}" + (f" ORDER BY {', '.join(order)}" if "run_id" in order else "")
+        query = rows_to_store(connection, table)
+        query += f" ORDER BY {', '.join(order)}" if "run_id" in order else ""
         if file := write_file(connection, to, table, query, scratch=scratch):
-            files[table] = [file]
+            files.append(file)
     return files
 
 
@@ -212,21 +253,29 @@ def write_file(
     path = scratch / "written.parquet"
     options = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP}"
     written = connection.execute(f"COPY ({query}) TO '{quoted(path)}' ({options})").fetchall()
-    n_rows = int(written[0][0])
-    if n_rows == 0:
-        path.unlink()
-        return None
-    file = upload_file(to, path, table.removeprefix("lake."), n_rows=n_rows)
+    file = upload_file(to, path, table_folder(table)) if written[0][0] else None
     path.unlink()
     return file
 
 
-def upload_file(to: TableLocation, path: Path, table: str, *, n_rows: int) -> File:
-    """Copy a file of a new name to the folder of a table."""
-    key = f"{TABLES_FOLDER}/{table}/{ULID()}.parquet"
-    to.upload(path, key)
-    size = path.stat().st_size
-    return {"key": key, "rows": n_rows, "bytes": size, "sha256": file_sha256(path)}
+def table_folder(table: str) -> str:
+    """Return the name of the folder of a table."""
+    return table.removeprefix("lake.")
+
+
+def upload_file(to: TableLocation, path: Path, table: str) -> File:
+    """Copy a Parquet file of a new name to the folder of a table."""
+    import pyarrow.parquet as pq
+
+    file = {
+        "table_name": table,
+        "path": f"{ULID()}.parquet",
+        "n_rows": pq.read_metadata(path).num_rows,
+        "n_bytes": path.stat().st_size,
+        "sha256": file_sha256(path),
+    }
+    to.upload(path, file_key(file))
+    return file
 
 
 def _check_version(task: Mapping[str, Any]) -> None:
@@ -237,7 +286,10 @@ def _check_version(task: Mapping[str, Any]) -> None:
 
 
 def _load_reference(
-    connection: duckdb.DuckDBPyConnection, to: TableLocation, reference: Files, suites: set[str]
+    connection: duckdb.DuckDBPyConnection,
+    to: TableLocation,
+    reference: Sequence[File],
+    suites: set[str],
 ) -> None:
     """Load the rows of no run that scores of some suites depend on."""
     of_suites = "WHERE list_contains($suites, suite)"
@@ -248,39 +300,35 @@ def _load_reference(
     """
     filters = {"lake.models": "", "scores.model_files": "", "lake.batches": of_annotations}
     for table in REFERENCE:
-        if files := reference.get(table):
+        files = [file for file in reference if file["table_name"] == table_folder(table)]
+        if files:
             where = filters.get(table, of_suites)
-            values: dict[str, object] = {"paths": read_files(to, files)}
-            if where == of_suites:
-                values["suites"] = sorted(suites)
-            connection.execute(
-                f"INSERT INTO {table} BY NAME FROM read_parquet($paths) {where}", values
-            )
+            values = {"suites": sorted(suites)} if where == of_suites else {}
+            rows = stored_rows(connection, table, read_files(to, files))
+            connection.execute(f"INSERT INTO {table} BY NAME FROM ({rows}) {where}", values)
 
 
-def _duplicates(to: TableLocation, files: Sequence[File]) -> str:
+def _duplicates(
+    connection: duckdb.DuckDBPyConnection, to: TableLocation, files: Sequence[File]
+) -> str:
     """Return a query for the duplicate calls among the runs of this shard."""
     if not files:
         return "FROM scores.duplicate_calls LIMIT 0"
-    paths = ", ".join(f"'{quoted(Path(path))}'" for path in read_files(to, files))
-    return f"FROM read_parquet([{paths}]) SEMI JOIN changed_runs USING (suite, run_id)"
+    rows = stored_rows(connection, "scores.duplicate_calls", read_files(to, files))
+    return f"FROM ({rows}) SEMI JOIN changed_runs USING (suite, run_id)"
 
 
 def _write_calls(
     connection: duckdb.DuckDBPyConnection, to: TableLocation, n_parts: int, scratch: Path
-) -> list[File | None]:
+) -> list[File]:
     """Write what finds the same call in other runs, in parts by its hash."""
-    return [
-        write_file(
-            connection,
-            to,
-            "calls",
-            f"SELECT {SHARED_COLUMNS} FROM lake.results "  # noqa: S608 - our own numbers
-            f"WHERE call_hash % {n_parts:d} = {part:d}",
-            scratch=scratch,
-        )
-        for part in range(n_parts)
-    ]
+    rows = rows_to_store(connection, "lake.results", SHARED_COLUMNS)
+    files = []
+    for part in range(n_parts):
+        query = f"{rows} WHERE call_hash % {n_parts:d} = {part:d}"
+        if file := write_file(connection, to, "calls", query, scratch=scratch):
+            files.append({**file, "part": part, "n_parts": n_parts})
+    return files
 
 
 def _read_calls(
@@ -288,11 +336,10 @@ def _read_calls(
 ) -> None:
     """Let the results be a part of the calls: read from their files, not loaded."""
     if paths:
-        files = ", ".join(f"'{quoted(Path(path))}'" for path in paths)
+        rows = stored_rows(connection, "lake.results", paths, SHARED_COLUMNS)
         connection.execute("DROP TABLE lake.results")
         connection.execute(
-            f"CREATE VIEW lake.results AS SELECT {SHARED_COLUMNS} "  # noqa: S608 - our own names
-            f"FROM read_parquet([{files}]) WHERE call_hash % {n_parts:d} = {part:d}"
+            f"CREATE VIEW lake.results AS FROM ({rows}) WHERE call_hash % {n_parts:d} = {part:d}"
         )
 
 

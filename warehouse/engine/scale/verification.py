@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.core.files import problem
-from warehouse.engine.scale.version import current_version, named_objects
-from warehouse.lake.table_location import TABLES
+from warehouse.engine.scale.snapshot import current_snapshot, data_files, file_key, named_objects
 
 if TYPE_CHECKING:
-    from warehouse.engine.scale.version import File, Version
+    from warehouse.engine.scale.snapshot import File, Snapshot
     from warehouse.lake.table_location import TableLocation
 
 # A sync that has forgotten runs deletes the files of the version before at once.
@@ -45,21 +44,21 @@ def verify_tables(place: TableLocation) -> TablesVerification:
 
     Raises:
         BadInput: there is no version.
-        StoreDamaged, StoreNewer, StoreUnreachable: as `latest`.
+        StoreDamaged, StoreUnreachable: as `latest`.
     """
     for _ in range(_TRIES - 1):
-        version = current_version(place)
-        found = _verify(place, version)
-        if not found.missing or current_version(place).number == version.number:
+        snapshot = current_snapshot(place)
+        found = _verify(place, snapshot)
+        if not found.missing or current_snapshot(place).number == snapshot.number:
             return found
-    return _verify(place, current_version(place))
+    return _verify(place, current_snapshot(place))
 
 
-def _verify(place: TableLocation, version: Version) -> TablesVerification:
+def _verify(place: TableLocation, snapshot: Snapshot) -> TablesVerification:
     # Listed first: what a sync writes meanwhile is not unknown.
-    written = {key for key, _ in place.names(TABLES)}
-    known = version.objects() | named_objects(place)
-    files = {file["key"]: file for file in version.written()}
+    written = {key for key, _ in data_files(place)}
+    known = snapshot.objects() | named_objects(place)
+    files = {file_key(file): file for file in snapshot.files}
     damaged, missing = [], []
     for key, file in sorted(files.items()):
         try:
@@ -70,21 +69,21 @@ def _verify(place: TableLocation, version: Version) -> TablesVerification:
         except OSError as error:
             damaged.append(f"{place.address}/{key}: {problem(error)}")
     return TablesVerification(
-        version=version.number,
+        version=snapshot.number,
         n_table_files=len(files),
         n_undamaged=len(files) - len(damaged) - len(missing),
         damaged=tuple(damaged),
         missing=tuple(missing),
         unknown=tuple(sorted(written - known)),
-        n_shards=len(version.shards),
+        n_shards=snapshot.n_shards(),
     )
 
 
 def _difference(place: TableLocation, key: str, written: File) -> str | None:
     """Return how a file differs from what was written; None if it does not."""
     size, sha256 = place.digest(key)
-    if size != written["bytes"]:
-        return f"{size:,} bytes, was {written['bytes']:,} when written"
+    if size != written["n_bytes"]:
+        return f"{size:,} bytes, was {written['n_bytes']:,} when written"
     if sha256 != written["sha256"]:
         return f"SHA-256 is {sha256[:12]}…, was {written['sha256'][:12]}… when written"
     return None

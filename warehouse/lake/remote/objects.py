@@ -254,13 +254,10 @@ def open_objects(address: str) -> Objects:
         raise BadInput(
             f"--store {address}: needs obstore: in a checkout of evalstore, `pip install '.[s3]'`"
         ) from error
-    # Plain HTTP only to servers on this machine, unless it was asked for.
-    endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
-    is_plain = endpoint.startswith(_LOOPBACK)
     try:
         store: Any = from_url(
             address,
-            client_options={"allow_http": True} if is_plain else None,
+            client_options={"allow_http": True} if _is_plain() else None,
             retry_config={
                 "max_retries": _RETRIES,
                 "retry_timeout": timedelta(seconds=_RETRY_SECONDS),
@@ -269,6 +266,26 @@ def open_objects(address: str) -> Objects:
     except (BaseError, ValueError) as error:
         raise BadInput(f"--store {address}: {_reason(str(error))}") from error
     return Objects(address, store)
+
+
+def storage_options(address: str) -> dict[str, str] | None:
+    """Return what deltalake needs to know of an address, next to the environment; None of a folder.
+
+    Its commits are conditional puts, as ours are.
+    """
+    if "://" not in address:
+        return None
+    options = {"max_retries": str(_RETRIES), "retry_timeout": f"{_RETRY_SECONDS}s"}
+    return {
+        **options,
+        "aws_conditional_put": "etag",
+        **({"allow_http": "true"} if _is_plain() else {}),
+    }
+
+
+def _is_plain() -> bool:
+    """Return whether plain HTTP is used: only to servers on this machine, unless asked for."""
+    return os.environ.get("AWS_ENDPOINT_URL", "").startswith(_LOOPBACK)
 
 
 def _reason(text: str) -> str:

@@ -109,17 +109,16 @@ def _size(path: Path) -> int:
 
 
 def _facts_of_tables(store: Store, place: TableLocation) -> dict[str, object]:
-    from warehouse.engine.scale.version import current_version
+    from warehouse.engine.scale.snapshot import current_snapshot
 
-    version = current_version(place)
-    files = version.written()
+    snapshot = current_snapshot(place)
     return {
         "store": place.address,
-        "version": version.number,
-        "written_by": version.written_by,
-        "n_shards": len(version.shards),
-        "n_table_files": len(files),
-        "tables_bytes": sum(file["bytes"] for file in files),
+        "version": snapshot.number,
+        "written_by": snapshot.written_by,
+        "n_shards": snapshot.n_shards(),
+        "n_table_files": len(snapshot.files),
+        "tables_bytes": sum(file["n_bytes"] for file in snapshot.files),
         "catalog_bytes": store.warehouse.stat().st_size,
     }
 

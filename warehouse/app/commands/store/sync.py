@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 @click.option(
     "--to",
     metavar="TABLES",
-    help=(
-        "Instead, write the tables as Parquet files to this folder or address, with many processes."
-    ),
+    help="Instead, write Delta tables to this folder or address, with many processes.",
 )
 @click.option(
     "--shards",
@@ -61,9 +59,8 @@ def sync(
 ) -> None:
     """Update the warehouse from the lake. Commands that read do this automatically.
 
-    With --to, the tables are written as Parquet files, and only what is new or has changed.
-    `evalstore --store TABLES` reads them, and so does every tool that reads Parquet:
-    docs/scale-out.md.
+    With --to, the tables are written as Delta tables, and only what is new or has changed.
+    `evalstore --store TABLES` reads them: docs/scale-out.md.
 
     \b
       evalstore sync
