@@ -18,8 +18,8 @@ from warehouse.app.store import Store
 
 _ROOT = Path(__file__).parents[1]
 _TARGET = _ROOT / "docs" / "images" / "site.png"
-_FAMILIES = ("palindrome", "openclaw", "posters")
-_SIZE = {"width": 1100, "height": 720}
+_FAMILIES = ("palindrome", "openclaw")
+_SIZE = {"width": 880, "height": 600}
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 
 

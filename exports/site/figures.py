@@ -121,6 +121,11 @@ def cut(text: str | None, n_characters: int) -> str:
     return text if rest <= 0 else f"{text[:n_characters]}… ({counted(rest, 'more character')})"
 
 
+def start_of(text: str, n_characters: int = 80) -> str:
+    """Return a text, or its start with an ellipsis."""
+    return text if len(text) <= n_characters else f"{text[:n_characters]}…"
+
+
 def p_text(p_value: float | None) -> str:
     """Return a p-value, never rounded across 0.05; empty for NULL."""
     return "" if p_value is None else _p_text(p_value).removeprefix("= ")

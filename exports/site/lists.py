@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from exports.site.addresses import list_page
 from exports.site.page import Contents
-from exports.site.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
     from exports.site.page import Addresses
     from exports.site.site import Site
-    from exports.site.tables import Address
+    from exports.site.tables import Table
+    from warehouse.core.types import Row
 
 _ON_A_PAGE = 500
 _LISTED = f"FROM {{relation}} ORDER BY rowid LIMIT {_ON_A_PAGE} OFFSET {{start}}"
@@ -26,8 +26,7 @@ def lists(
     *,
     relation: str,
     first: str,
-    columns: Sequence[str],
-    links: Mapping[str, Address],
+    listed: Callable[[list[Row]], Table],
 ) -> Iterator[Contents]:
     """Yield the contents of those pages of a list that are among some addresses.
 
@@ -37,8 +36,7 @@ def lists(
         title: title of the pages.
         relation: the temporary table of the entities, in order.
         first: path of the first page.
-        columns: the columns shown first.
-        links: the path that the cells of a column link to.
+        listed: makes the table of some rows.
     """
     n_lists = len(list_addresses(site, relation, first))
     for number in range(1, n_lists + 1):
@@ -50,7 +48,7 @@ def lists(
             "number": number,
             "n_lists": n_lists,
             "first": first,
-            "listed": table(site.timed(rows), columns, links=links),
+            "listed": listed(site.timed(rows)),
         }
         yield Contents(path=path, template="list.html", title=title, values=values)
 

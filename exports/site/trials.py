@@ -46,6 +46,7 @@ SEMI JOIN site_trials USING (suite, run_id, result_id)
 ORDER BY suite, run_id, result_id
 """
 _HEADINGS = {"ended": "how it ended", "solved_trial": "next to a solved trial"}
+_OFTEN_UNKNOWN = ("n_steps", "n_tool_calls", "n_tool_errors", "minutes", "cost_usd")
 _KEYS = "SELECT suite, run_id, result_id, task_set, task_id FROM {} ORDER BY rowid"
 _ENDS = {
     "solved": "it solved the task",
@@ -115,7 +116,8 @@ def trial_table(site: Site, rows: Sequence[Row], columns: Sequence[str], n_rows:
         site: the site.
         rows: rows of the view `trials`.
         columns: their columns, or `verdict`, `ended`, `minutes`, and `solved_trial`, the link to a
-            solved trial. The first of them links to the trial.
+            solved trial. The first of them, and the
+            system, link to the trial.
         n_rows: number of the trials that there are.
     """
     pages, partings = trial_pages(site), parting_pages(site)
@@ -134,10 +136,11 @@ def trial_table(site: Site, rows: Sequence[Row], columns: Sequence[str], n_rows:
         columns,
         headings=_HEADINGS,
         links={
-            columns[0]: lambda row: pages.get(trial_key(row)),
+            # Traces and sessions have no task, which is the first column.
+            **dict.fromkeys((columns[0], "system"), lambda row: pages.get(trial_key(row))),
             "solved_trial": lambda row: partings.get(trial_key(row)),
             "run_id": lambda row: run_page(row["suite"], row["run_id"]),
         },
-        unknown=dict.fromkeys(("n_steps", "minutes", "cost_usd"), "unknown"),
+        unknown=dict.fromkeys(_OFTEN_UNKNOWN, "unknown"),
         n_rows=n_rows,
     )

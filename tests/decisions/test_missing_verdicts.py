@@ -48,7 +48,7 @@ def store(tmp_path_factory):
 
 
 REMARK = (
-    "38 of 39 judged, 60 tasks; 63.3 % if the missing verdicts are failures, 98.3 % if passes; "
+    "38 of 39 judged passed, 60 tasks; 63.3 % if the missing verdicts are failures, 98.3 % if passes; "
     "the interval is of the judged"
 )
 

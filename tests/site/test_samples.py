@@ -98,6 +98,25 @@ def test_pieces_are_of_bounded_size_and_know_where_they_start():
 # --- data
 
 
+def test_the_score_of_a_row_is_of_its_verdict_and_cut_texts_say_so(store):
+    run = {"suite": "chat", "run_id": "r", "generation": "root"}
+    texts = {"prompt": "p" * 121, "raw_output": "a" * 201}
+    named = [("batch_size", 1.0, None), ("exact_match", 0.0, False), ("a", None, True)]
+    scores = [
+        {**run, "content_id": m, "result_id": "x", "metric": m, "value": value, "passed": passed}
+        for m, value, passed in named
+    ]
+    add_rows(
+        store.lake,
+        runs=[{**run, "content_id": "run"}],
+        results=[{**run, "content_id": "x", "seq": 1, "task_id": "t", "success": True, **texts}],
+        result_scores=scores,
+    )
+    [row] = samples_of(data_of(store), run_folder("chat", "r"), "rows").values()
+    assert (row["score_name"], row["score"]) == ("exact_match", 0.0)
+    assert (row["prompt"], row["answer"]) == ("p" * 120 + "…", "a" * 200 + "…")
+
+
 def test_records_and_rows_hold_what_the_views_hold(store):
     add_chat(store)
     data = data_of(store)

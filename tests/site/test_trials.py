@@ -148,11 +148,44 @@ def test_what_is_unknown_is_shown_as_unknown(pages):
     page = page_of(pages, "bare")
     known = facts(page)
     assert known["verdict"] == "not judged"
-    unknown = ("how it ended", "agent", "harness", "steps", "tool calls", "time", "cost")
+    unknown = ("how it ended", "agent", "harness", "steps", "tool calls", "time", "cost", "tokens")
     assert {known[name] for name in unknown} == {"unknown"}
-    assert known["tokens"].startswith("unknown in · unknown out")
     assert "The log has no steps of this trial." in page
     assert "timeline" not in page
+
+
+def test_lists_say_in_words_how_trials_ended_and_link_to_them(pages):
+    listed = pages["trials/index.html"]
+    assert "its time was over" in listed
+    assert "gave_up" not in listed
+    of_run = pages[run_page("arena", "r")]
+    for page in (listed, of_run):
+        name = trial_page("arena", "r", "trace").rsplit("/")[-1]
+        assert f'{name}">other</a>' in page
+    name = trial_page("arena", "r", "bare").rsplit("/")[-1]
+    [bare] = [row for row in listed.split("<tr>") if name in row]
+    assert bare.count(">unknown</td>") == 6  # how it ended, steps, calls, errors, minutes, cost
+
+
+def test_a_text_of_a_check_that_is_cut_says_so(store):
+    failed = {"passed": False, "check_class": "test", "scorer": "s", "metric": "m"}
+    texts = {"c1": "y" * 100, "c2": "z" * 101}
+    checks = [
+        {**RUN, "content_id": name, "result_id": "bad", "explanation": text, **failed}
+        for name, text in texts.items()
+    ]
+    add_rows(
+        store.lake,
+        runs=[{**RUN, "content_id": "run"}],
+        results=[result("bad", "gave_up")],
+        result_scores=checks,
+    )
+    store.sync()
+    with opened_site(store, TYPES, samples="all") as site:
+        made = {each.path: each.data.decode() for each in site.pages(trial.PAGE_TYPE)}
+    page = made[trial_page("arena", "r", "bad")]
+    assert ">" + "y" * 100 + "</td>" in page
+    assert ">" + "z" * 100 + "…</td>" in page
 
 
 def test_a_trial_without_a_task_has_a_page(pages):

@@ -148,8 +148,9 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
         "Models",
         relation="site_models",
         first=MODELS,
-        columns=_LISTED,
-        links={"model": lambda row: model_page(row["model"])},
+        listed=lambda rows: table(
+            rows, _LISTED, links={"model": lambda row: model_page(row["model"])}
+        ),
     )
     models = [name for key in addresses.values() for name in key]
     if not models:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import parting_page, task_page
+from exports.site.figures import start_of
 from exports.site.grouping import by, parts
 from exports.site.page import Contents
 from exports.site.site import PageType
@@ -117,7 +118,7 @@ def _contents(site: Site, row: Row, rows: list[Row]) -> Contents:
         "sides": sides,
         "ended": how_it_ended(row),
     }
-    title = f"Where trials of {row['task_id'][:80]} part"
+    title = f"Where trials of task {start_of(row['task_id'])} part"
     path = parting_page(*trial_key(row))
     return Contents(path=path, template="parting.html", title=title, values=values)
 

@@ -30,13 +30,10 @@ WITH tags AS (
     GROUP BY suite, run_id
 )
 
-SELECT run_overview.*, tags.tags, coalesce(files.format, run_overview.origin) AS source
+SELECT run_overview.*, tags
 FROM run_overview
-JOIN runs USING (suite, run_id)
-LEFT JOIN files ON runs.file_sha256 = files.sha256
 LEFT JOIN tags USING (suite, run_id)
-ORDER BY
-    run_overview.run_date DESC NULLS LAST, run_overview.started_at DESC NULLS LAST, suite, run_id
+ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id
 """
 # The runs of a block.
 _OF_BLOCK = """
@@ -154,7 +151,7 @@ _TRIAL_COLUMNS = (
 )  # fmt: skip
 _LISTED = (
     "run_id", "suite", "run_date", "models", "n_tasks", "n_results", "pass_rate", "n_unanswered",
-    "n_cost_known", "total_cost_usd", "source", "tags", "is_replay",
+    "n_cost_known", "total_cost_usd", "origin", "tags", "is_replay",
 )  # fmt: skip
 _COST_COLUMNS = (
     "model", "settings", "n_results", "n_cost_known", "total_cost_usd", "mean_cost_usd",
@@ -192,8 +189,9 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
         "Runs",
         relation="site_runs",
         first=RUNS,
-        columns=_LISTED,
-        links={"run_id": lambda row: run_page(row["suite"], row["run_id"])},
+        listed=lambda rows: table(
+            rows, _LISTED, links={"run_id": lambda row: run_page(row["suite"], row["run_id"])}
+        ),
     )
     keys = [key for key in addresses.values() if key]
     if not keys:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from exports.site.addresses import TASKS, samples_page, task_page
-from exports.site.figures import counted, figure
+from exports.site.figures import counted, figure, start_of
 from exports.site.page import Contents
 from exports.site.site import PageType
 from exports.site.tables import table
@@ -141,7 +141,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "sample": _sample,
             "trials": _trials(site, trials[key]),
         }
-        title = f"Task {_short(key[2])}"
+        title = f"Task {start_of(key[2])}"
         yield Contents(path=task_page(*key), template="task.html", title=title, values=values)
 
 
@@ -205,10 +205,6 @@ def _facts(versions: list[Row]) -> list[tuple[str, str]]:
 def _sample(row: Row) -> tuple[str, str]:
     """Return where the samples of a task in a run are: a page, and its fragment."""
     return samples_page(row["suite"], row["run_id"]), f"#task={quote(row['task_id'], safe='')}"
-
-
-def _short(task_id: str) -> str:
-    return task_id if len(task_id) <= 80 else f"{task_id[:80]}…"  # noqa: PLR2004 - a title
 
 
 def _is_shown(site: Site) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from exports.site.addresses import TRIALS, samples_page, task_page, trial_page
-from exports.site.figures import cost, count, duration
+from exports.site.figures import cost, count, duration, start_of
 from exports.site.grouping import by, parts
 from exports.site.lists import list_addresses, lists
 from exports.site.page import Contents
@@ -22,6 +22,7 @@ from exports.site.trials import (
     parting_pages,
     trial_key,
     trial_pages,
+    trial_table,
     verdict,
 )
 
@@ -42,10 +43,10 @@ _OWN = f"{ASKED} FROM site_trials SEMI JOIN asked USING (suite, run_id, result_i
 _CHECKS = f"""
 {ASKED}
 SELECT
-    suite, run_id, result_id, left(metric, {_SHORT}) AS metric, check_class,
+    suite, run_id, result_id, left(metric, {_SHORT + 1}) AS metric, check_class,
     CASE WHEN passed THEN 'passed' WHEN NOT passed THEN 'failed' ELSE 'unknown' END AS verdict,
     value, CASE WHEN counts THEN 'yes' WHEN NOT counts THEN 'no' ELSE 'unknown' END AS counts,
-    left(scorer, {_SHORT}) AS scorer, left(explanation, {_SHORT}) AS explanation,
+    left(scorer, {_SHORT + 1}) AS scorer, left(explanation, {_SHORT + 1}) AS explanation,
     count(*) OVER of_trial AS n_checks
 FROM result_scores
 SEMI JOIN asked USING (suite, run_id, result_id)
@@ -60,8 +61,8 @@ ORDER BY
 """  # noqa: S608 - our own numbers
 _CHECK_COLUMNS = ("verdict", "metric", "check_class", "value", "counts", "scorer", "explanation")
 _LISTED = (
-    "task_id", "suite", "run_id", "system", "passed", "end_reason", "n_steps", "n_tool_calls",
-    "n_tool_errors", "duration_ms", "cost_usd",
+    "task_id", "suite", "run_id", "system", "verdict", "ended", "n_steps", "n_tool_calls",
+    "n_tool_errors", "minutes", "cost_usd",
 )  # fmt: skip
 _SCOPES = {
     "own": "of the agent itself",
@@ -83,9 +84,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
         "Trials",
         relation="site_trials",
         first=TRIALS,
-        columns=_LISTED,
-        # Traces and sessions have no task.
-        links=dict.fromkeys(("task_id", "system"), lambda row: trial_page(*trial_key(row))),
+        listed=lambda rows: trial_table(site, rows, _LISTED, len(rows)),
     )
     keys = [key for key, path in trial_pages(site).items() if path in addresses]
     for block in parts(keys, _AT_ONCE):
@@ -114,7 +113,7 @@ def _contents(
         "checks": _checks(checks),
         "groups": step_groups(key, steps) if steps else [],
     }
-    title = f"Trial of {(row['task_id'] or 'no named task')[:80]}"
+    title = f"Trial of {'task ' + start_of(row['task_id']) if row['task_id'] else 'no named task'}"
     return Contents(path=trial_page(*key), template="trial.html", title=title, values=values)
 
 
@@ -127,6 +126,7 @@ def _facts(row: Row) -> list[tuple[str, str, str]]:
         for name, word in (("input", "in"), ("cached", "cached"), ("output", "out"))
         if name != "cached" or row["cached_tokens"] is not None
     )
+    has_tokens = (row["input_tokens"], row["output_tokens"]) != (None, None)
     pairs = [
         ("verdict", verdict(row)),
         ("how it ended", how_it_ended(row)),
@@ -139,7 +139,7 @@ def _facts(row: Row) -> list[tuple[str, str, str]]:
         ("of which failed", count(row["n_tool_errors"])),
         ("time", duration(row["duration_ms"])),
         ("cost", cost(row["cost_usd"], None, None)),
-        ("tokens", f"{tokens} ({scope})"),
+        ("tokens", f"{tokens} ({scope})" if has_tokens else ""),
     ]
     return [
         (name, (value or "unknown")[:_LONG], tone if name == "verdict" else "")
@@ -164,6 +164,8 @@ def _models(row: Row) -> str:
 
 def _checks(rows: list[Row]) -> Table:
     n_checks = rows[0]["n_checks"] if rows else 0
+    texts = ("metric", "scorer", "explanation")
+    rows = [row | {name: start_of(row[name] or "", _SHORT) for name in texts} for row in rows]
     return table(rows, _CHECK_COLUMNS, headings={"metric": "check"}, n_rows=n_checks)
 
 

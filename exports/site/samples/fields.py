@@ -16,6 +16,12 @@ _EXACT = 2**53 - 1
 _ANSWER_CHARACTERS = 200
 _PROMPT_CHARACTERS = 120
 
+
+def _start(text: str, n_characters: int) -> str:
+    """Return the expression for a text, or its start with an ellipsis."""
+    return f"if(length({text}) > {n_characters}, left({text}, {n_characters}) || '…', {text})"
+
+
 # By name: the expression. `result`, `verdict`, `scored`, `known`, `shared` and `trial` are
 # relations of the query in `query.py`.
 ROW_FIELDS = {
@@ -34,10 +40,13 @@ ROW_FIELDS = {
     "latency_ms": "CASE WHEN isfinite(result.latency_ms) THEN result.latency_ms END",
     "tokens": "result.input_tokens + result.output_tokens",
     "cost_usd": "CASE WHEN isfinite(result.cost_usd) THEN result.cost_usd END",
-    "answer": "left(coalesce(nullif(result.answer, ''), result.raw_output, result.answer), "
-    f"{_ANSWER_CHARACTERS})",
-    "prompt": "left(coalesce(result.prompt, known.tasks[1].question, known.tasks[1].prompt), "
-    f"{_PROMPT_CHARACTERS})",
+    "answer": _start(
+        "coalesce(nullif(result.answer, ''), result.raw_output, result.answer)", _ANSWER_CHARACTERS
+    ),
+    "prompt": _start(
+        "coalesce(result.prompt, known.tasks[1].question, known.tasks[1].prompt)",
+        _PROMPT_CHARACTERS,
+    ),
     # The start of the item's hash, if it was asked as another task, too; see `items.py`.
     "item": "shared.item",
 }

@@ -201,8 +201,11 @@ _CHOSEN = f"""
             run_id,
             result_id,
             list({_SCORE} ORDER BY scorer, metric, filter, score_id) AS scores,
-            arg_min(metric, (scorer, metric, filter)) FILTER (metric <> 'passed') AS name,
-            arg_min(value, (scorer, metric, filter)) FILTER (metric <> 'passed') AS value
+            -- First one that says whether the answer is right: logs have sizes and times, too.
+            arg_min(metric, (passed IS NULL, scorer, metric, filter))
+                FILTER (metric <> 'passed' AND value IS NOT NULL) AS name,
+            arg_min(value, (passed IS NULL, scorer, metric, filter))
+                FILTER (metric <> 'passed' AND value IS NOT NULL) AS value
         FROM result_scores
         SEMI JOIN chosen USING (suite, run_id, result_id)
         WHERE run_id BETWEEN $low AND $high

@@ -3,7 +3,7 @@ CREATE OR REPLACE MACRO missing_verdicts_remark(
     pass_rate, n_rated, n_tasks, min_pass_rate, max_pass_rate
 ) AS
     CASE WHEN min_pass_rate IS NOT NULL THEN format(
-        '{} of {} judged, {} tasks; {:.1f} % if the missing verdicts are failures, '
+        '{} of {} judged passed, {} tasks; {:.1f} % if the missing verdicts are failures, '
         || '{:.1f} % if passes; the interval is of the judged',
         if(
             abs(pass_rate * n_rated - round(pass_rate * n_rated)) < 1e-9,
