@@ -55,11 +55,11 @@ def text_of(fields: dict[str, object], name: str) -> str:
     """Return the text of a field, without white space around it.
 
     Raises:
-        BadInput: it is no text, empty, or too long.
+        BadInput: it is no text, empty, or too long, or has a NUL.
     """
     text = value_of(fields, name, str).strip()
-    if not text or len(text) > _MAX_TEXT:
-        raise BadInput(f"{name}: give a text of at most {_MAX_TEXT:,} characters")
+    if not text or len(text) > _MAX_TEXT or "\0" in text:
+        raise BadInput(f"{name}: give a text of at most {_MAX_TEXT:,} characters, without NUL")
     return text
 
 

@@ -81,6 +81,10 @@ def _routes(pages: StorePages) -> Sequence[BaseRoute]:
     ]
 
 
+def _columns(site: Site) -> dict[str, SampleColumn]:
+    return sample_columns(site.connection)
+
+
 def _found_page(pages: StorePages, given: QueryParams) -> Response:
     with _reading(pages, given, _SECONDS) as (site, columns, asked):
         start = (asked.page - 1) * _SIZE
@@ -165,7 +169,7 @@ def _reading(
         BadInput: the address asks for what there is not, or for what takes too long.
     """
     with limited(pages, seconds) as site:
-        columns = sample_columns(site.connection)
+        columns = site.once(_columns)
         asked = read_address(given, columns)
         if asked.query.search is not None:
             check_pattern(site.connection, asked.query.search)

@@ -167,6 +167,9 @@ def test_a_poster_goes_back_until_a_record_changes(store, browse, tmp_path):
     client, poster = browse(store), DIFFERING[0]
     assert f'poster={poster}">settle' in unescape(client.get("/view/posters").text)
     sent = {**about(store, poster), "by": "Cho", "reason": "which year?"}
+    refused = client.post_fields("/view/poster/return", **{**sent, "reason": "\0"})
+    assert (refused.status_code, "without NUL" in refused.text) == (400, True)
+    assert f'poster={poster}">settle' in unescape(client.get("/view/posters").text)
     assert client.post_fields("/view/poster/return", **sent).json() == {"problems": []}
     text = unescape(client.get("/view/posters").text)
     assert "given back by Cho: which year?" in text
