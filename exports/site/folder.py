@@ -106,12 +106,13 @@ class SiteFolder:
         _check(page.path)
         if page.path in self._files:
             raise ValueError(f"two pages at {page.path}")
-        self._files[page.path] = sha256(page.data).hexdigest()
-        self.n_bytes += len(page.data)
+        data = page.data
+        self._files[page.path] = sha256(data).hexdigest()
+        self.n_bytes += len(data)
         target = self.path / page.path
-        if not _holds(target, page.data):
+        if not _holds(target, data):
             self._begin(page.path, self._files[page.path])
-            write_whole(target, page.data)
+            write_whole(target, data)
             self.n_written += 1
 
     def stand_in(self, page: Page) -> None:

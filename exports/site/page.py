@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # By the path of each page, from `exports.site.addresses`, what the page is about: suite and ID of
 # a run, the name of a model, or nothing.
@@ -18,11 +21,17 @@ class Page:
 
     Attributes:
         path: its path in the site, from `exports.site.addresses`, with slashes.
-        data: its bytes.
+        content: its bytes, or a function that makes them, of pictures, which take longer to draw
+            than their page to write.
     """
 
     path: str
-    data: bytes
+    content: bytes | Callable[[], bytes]
+
+    @property
+    def data(self) -> bytes:
+        """Return its bytes, which are made again each time if a function makes them."""
+        return self.content if isinstance(self.content, bytes) else self.content()
 
 
 class MenuEntry(NamedTuple):

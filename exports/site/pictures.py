@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
-
-from altair.utils.schemapi import debug_mode
 
 from exports.site.page import Page
 from exports.site.tables import table
 from warehouse.analysis.charts.chart import SHARES
-from warehouse.analysis.charts.registry import draw_panels
-from warehouse.analysis.charts.svg import as_svg
 from warehouse.analysis.charts.theme import WIDE, WIDTH
 from warehouse.core.errors import BadInput
 
@@ -49,10 +46,11 @@ class ShownChart:
 
 def drawings(chart: Chart, panels: Sequence[Panel]) -> tuple[Drawing, Drawing] | None:
     """Return a chart for wide pages and for phones; None if it has nothing to show."""
+    # Imported here, and below: the server has begun before Altair is there.
+    from warehouse.analysis.charts.registry import draw_panels
+
     try:
-        # Altair checks its own specifications: most of the time of a chart, and never wrong.
-        with debug_mode(arg=False):
-            return draw_panels(chart, panels, width=WIDE), draw_panels(chart, panels, width=WIDTH)
+        return draw_panels(chart, panels, width=WIDE), draw_panels(chart, panels, width=WIDTH)
     except BadInput:  # nothing to draw: no costs, no dates, a single model
         return None
 
@@ -62,11 +60,10 @@ def shown_chart(
 ) -> tuple[ShownChart, list[Page]]:
     """Return what a page shows of a chart, and its pictures, which are at these paths."""
     wide, _ = drawn
-    with debug_mode(arg=False):
-        pictures = [
-            Page(path=path, data=as_svg(each).encode())
-            for path, each in zip(paths, drawn, strict=True)
-        ]
+    pictures = [
+        Page(path=path, content=partial(_svg, each))
+        for path, each in zip(paths, drawn, strict=True)
+    ]
     shown = ShownChart(
         title=wide.title,
         purpose=chart.purpose,
@@ -77,6 +74,16 @@ def shown_chart(
         figures=list(_figures(wide)),
     )
     return shown, pictures
+
+
+def _svg(drawing: Drawing) -> bytes:
+    from altair.utils.schemapi import debug_mode
+
+    from warehouse.analysis.charts.svg import as_svg
+
+    # Altair checks its own specifications: most of the time of a chart, and never wrong.
+    with debug_mode(arg=False):
+        return as_svg(drawing).encode()
 
 
 def _figures(drawing: Drawing) -> Iterator[Table]:

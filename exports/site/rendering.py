@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from exports.site.addresses import PAGES
 from exports.site.figures import FOR_TEMPLATES
 from exports.site.page import Page
+from warehouse.analysis.charts.theme import STYLE as CHARTS
 from warehouse.app.output.html import STYLE, environment
 from warehouse.core.paths import ROOT, SQL
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _SOURCES = {".py", ".sql", ".html", ".css", ".js"}
 _LIBRARIES = ("altair", "duckdb", "jinja2", "vl-convert-python")
 _HERE = Path(__file__).parent
-_TEMPLATES = _HERE / "templates"
+TEMPLATES = _HERE / "templates"
 _ASSETS = _HERE / "assets"
 # Nothing is loaded from elsewhere, and no text of the store can become a script or a style.
 # Chromium and Firefox match `'self'` with the other files of a folder that is opened from disk.
@@ -33,14 +34,14 @@ POLICY = (
 
 
 @cache
-def page_template(name: str, folder: Path = _TEMPLATES) -> jinja2.Template:
+def page_template(name: str, folder: Path = TEMPLATES) -> jinja2.Template:
     """Return a template by its name; see `warehouse.app.output.html` for how it writes values.
 
     Args:
         name: its file name.
         folder: its folder; it can extend and import the templates of the site.
     """
-    pages = environment(folder, _TEMPLATES)
+    pages = environment(folder, TEMPLATES)
     pages.globals.update(policy=POLICY, **FOR_TEMPLATES, **PAGES)
     return pages.get_template(name)
 
@@ -57,10 +58,8 @@ def code_digest() -> str:
 
 def assets() -> Iterator[Page]:
     """Yield the files that all pages share: the style sheet and the scripts."""
-    from warehouse.analysis.charts.svg import STYLE as CHARTS
-
     own = [(_ASSETS / name).read_text("utf-8") for name in ("site.css", "samples.css")]
-    yield Page(path="assets/site.css", data="\n".join([STYLE, CHARTS, *own]).encode())
+    yield Page(path="assets/site.css", content="\n".join([STYLE, CHARTS, *own]).encode())
     for script in sorted(_ASSETS.rglob("*.js")):
         path = script.relative_to(_ASSETS).as_posix()
-        yield Page(path=f"assets/{path}", data=script.read_bytes())
+        yield Page(path=f"assets/{path}", content=script.read_bytes())

@@ -216,7 +216,7 @@ class Site:
             site=self,
             **contents.values,
         )
-        return Page(path=path, data=text.encode("utf-8", "replace"))
+        return Page(path=path, content=text.encode("utf-8", "replace"))
 
     def pages(
         self, page_type: PageType, addresses: Addresses | None = None, *, size: int = _BLOCK

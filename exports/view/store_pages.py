@@ -35,6 +35,7 @@ _PATIENCE_SECONDS = 30.0  # for a sync of another process
 _POLL_SECONDS = 0.02
 _MEMORY_MB = 1_000  # of DuckDB, for a query
 _CACHE_BYTES = 64 * 2**20
+_UNDRAWN_BYTES = 2**18  # about what the rows of a picture take that nobody has asked for
 
 
 class StorePages:
@@ -75,7 +76,7 @@ class StorePages:
         self._known = Known()
         self._addresses: dict[str, tuple[PageType, tuple[str | None, ...]]] = {}
         self._searched: set[str] = set()  # the types of pages whose addresses are known
-        self._cache: dict[str, bytes] = {}
+        self._cache: dict[str, bytes | Callable[[], bytes]] = {}  # as `Page.content`
         self._n_cached = 0  # bytes
         self._shared = {file.path: file.data for file in assets()}
 
@@ -88,12 +89,14 @@ class StorePages:
         if path in self._shared:
             return self._shared[path]
         with self._lock:
-            if self._is_held_elsewhere() and path in self._cache:
-                return self._stamped(self._cache[path])
-            site = self._fresh_site()
-            if path not in self._cache:
-                self._make(site, path)
+            if not (self._is_held_elsewhere() and path in self._cache):
+                site = self._fresh_site()
+                if path not in self._cache:
+                    self._make(site, path)
             data = self._cache.get(path)
+            if callable(data):
+                data = data()
+                self._keep(path, data)
             return None if data is None else self._stamped(data)
 
     def render(self, contents: Contents) -> bytes:
@@ -215,15 +218,19 @@ class StorePages:
             return
         page_type, about = self._addresses[page_path]
         for page in site.pages(page_type, {page_path: about}):
-            self._keep(page.path, page.data)
+            self._keep(page.path, page.content)
             if page.path == path:
                 return
 
-    def _keep(self, path: str, data: bytes) -> None:
-        self._n_cached += len(data) - len(self._cache.pop(path, b""))
+    def _keep(self, path: str, data: bytes | Callable[[], bytes]) -> None:
+        self._n_cached += _size(data) - _size(self._cache.pop(path, b""))
         self._cache[path] = data
         while self._n_cached > _CACHE_BYTES and len(self._cache) > 1:
-            self._n_cached -= len(self._cache.pop(next(iter(self._cache))))
+            self._n_cached -= _size(self._cache.pop(next(iter(self._cache))))
+
+
+def _size(data: bytes | Callable[[], bytes]) -> int:
+    return len(data) if isinstance(data, bytes) else _UNDRAWN_BYTES
 
 
 def _page_with(path: str, addresses: Mapping[str, object]) -> str | None:

@@ -13,8 +13,18 @@ from support import ROOT, add_rows, child, command, new_store
 
 from warehouse.analysis.charts.panels import panels_of
 from warehouse.analysis.charts.registry import CHARTS, draw_chart
-from warehouse.analysis.charts.svg import STYLE, as_png, as_svg
-from warehouse.analysis.charts.theme import ACCENT, INK, MODELS, NAMES, PALE, PAPER, WIDE, WIDTH
+from warehouse.analysis.charts.svg import as_png, as_svg
+from warehouse.analysis.charts.theme import (
+    ACCENT,
+    INK,
+    MODELS,
+    NAMES,
+    PALE,
+    PAPER,
+    STYLE,
+    WIDE,
+    WIDTH,
+)
 from warehouse.app.commands.plot import _NAMES
 from warehouse.app.output.html import STYLE as PAGE_STYLE
 from warehouse.app.store import Store

@@ -41,7 +41,7 @@ def panel(cells):
 
 def lines_of(drawn, n_tasks):
     """Return what a picture shows: for each model its cells from left to right, as steps."""
-    document = drawn.chart.to_dict()
+    document = drawn.chart().to_dict()
     [rows] = (
         document["datasets"].values() if "datasets" in document else [document["data"]["values"]]
     )

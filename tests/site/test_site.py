@@ -76,7 +76,7 @@ def test_address_is_relative_to_the_page():
 def write(folder, **files):
     site = SiteFolder(folder)
     for name, data in files.items():
-        site.add(Page(path=f"{name}/page.html", data=data))
+        site.add(Page(path=f"{name}/page.html", content=data))
     site.finish()
     return site
 
@@ -134,7 +134,7 @@ def test_manifest_that_is_not_ours_is_refused(tmp_path, manifest):
 
 def test_site_that_was_interrupted_is_written_again(tmp_path):
     begun = SiteFolder(tmp_path)
-    begun.add(Page(path="a/page.html", data=b"1"))
+    begun.add(Page(path="a/page.html", content=b"1"))
     assert write(tmp_path, a=b"2").n_written == 1
 
 
@@ -142,7 +142,7 @@ def killed(folder, **files):
     """Write pages as a process does that is killed before it has finished."""
     begun = SiteFolder(folder)
     for name, data in files.items():
-        begun.add(Page(path=f"{name}/page.html", data=data))
+        begun.add(Page(path=f"{name}/page.html", content=data))
 
 
 def test_pages_of_a_killed_report_are_removed(tmp_path):
@@ -199,7 +199,7 @@ def page_type(name, *paths, then=None):
             raise then
 
     def render(_, contents):
-        return [Page(path=contents.path, data=name.encode())]
+        return [Page(path=contents.path, content=name.encode())]
 
     addresses = dict.fromkeys(paths, ())
     return PageType(name=name, addresses=lambda _: addresses, load=load, render=render)
@@ -297,7 +297,7 @@ def test_progress_is_one_line_on_a_terminal(monkeypatch):
 @pytest.mark.parametrize("path", ["../a", "/a", "a/../../b", "", "a\\b", "a\0"])
 def test_page_outside_the_folder_is_refused(tmp_path, path):
     with pytest.raises(ValueError, match="not a path in a site"):
-        SiteFolder(tmp_path).add(Page(path=path, data=b""))
+        SiteFolder(tmp_path).add(Page(path=path, content=b""))
 
 
 def test_total_of_costs_that_are_not_known_is_unknown():

@@ -7,10 +7,12 @@ import time
 import pytest
 from support import add_rows
 
-from exports.site import boards
+from exports.site import boards, pictures
+from exports.site.addresses import chart_files, suite_page
 from exports.site.report import write_site
 from exports.view.server import server_parts
 from exports.view.store_pages import StorePages
+from warehouse.analysis.charts.theme import WIDE, WIDTH
 from warehouse.core.errors import StoreBusy
 from warehouse.engine.connection import open_for_writing
 from warehouse.engine.tables.sync import sync_lock
@@ -66,6 +68,24 @@ def test_what_all_pages_share_is_computed_once_for_the_same_data(store, monkeypa
     add_rows(store.lake, runs=[_run("two")])
     pages.file("index.html")
     assert len(made) == 2
+    pages.close()
+
+
+def test_a_picture_is_drawn_when_it_is_asked_for_and_once(store, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(pictures, "_svg", lambda drawing: drawn.append(drawing) or b"<svg/>")
+    for model in ("a", "b"):
+        with store.record(suite="own", model=model, run_id=model) as run:
+            run.log(task_id="t", output="x", passed=model == "a")
+    pages = served(store)
+    page = pages.file(suite_page("own")).decode()
+    assert not drawn
+    picture, narrow = chart_files("own", "difficulty")
+    assert picture.rpartition("/")[2] in page
+    assert {pages.file(picture), pages.file(picture)} == {b"<svg/>"}
+    pages.close()  # and without the warehouse, which it does not need
+    assert pages.file(narrow) == b"<svg/>"
+    assert [each.width for each in drawn] == [WIDE, WIDTH]
     pages.close()
 
 

@@ -12,7 +12,6 @@ from exports.site.pictures import ShownChart, drawings, shown_chart
 from exports.site.site import PageType
 from exports.site.tasks import task_keys
 from warehouse.analysis.charts.chart import Panel
-from warehouse.analysis.charts.kinds.items import CHART
 from warehouse.analysis.items.audit import Finding
 from warehouse.analysis.items.work_list import evidence, figures, summary
 
@@ -80,6 +79,8 @@ def _panel(listed: WorkList) -> Panel:
 
 def _render(site: Site, contents: Contents) -> Iterator[Page]:
     """Yield the pictures, if any item tells systems apart, and the page."""
+    from warehouse.analysis.charts.kinds.items import CHART  # Altair takes half a second
+
     values = dict(contents.values)
     drawn = drawings(CHART, cast("Sequence[Panel]", values.pop("panels")))
     chart: ShownChart | None = None

@@ -12,7 +12,6 @@ from exports.site.page import Contents
 from exports.site.pictures import ShownChart, drawings, shown_chart
 from exports.site.site import PageType, only
 from exports.site.tables import table
-from warehouse.analysis.charts.kinds.judges import CHART
 from warehouse.analysis.charts.panels import panels_of
 from warehouse.analysis.judges import judges, people, sentences
 from warehouse.analysis.votes import COLUMNS, rank_by_votes
@@ -112,6 +111,8 @@ def _load(site: Site, _: Addresses) -> Iterator[Contents]:
 
 def _suite(site: Site, labels: Row, members: list[Judge], sources: list[VoteSource]) -> _Suite:
     shown = members[:_JUDGES]
+    from warehouse.analysis.charts.kinds.judges import CHART  # Altair takes half a second
+
     people_said = site.once(_people)
     by_criterion = groupby(shown, key=lambda each: (each.kind, each.criterion))
     return _Suite(
@@ -156,6 +157,8 @@ def _ranks(site: Site, source: VoteSource) -> _Ranks:
 
 def _render(site: Site, contents: Contents) -> Iterator[Page]:
     """Yield the pictures of the suites that have several judges with a kappa, and the page."""
+    from warehouse.analysis.charts.kinds.judges import CHART
+
     suites = []
     for suite in cast("list[_Suite]", contents.values["suites"]):
         drawn = drawings(CHART, suite.panels) if suite.panels else None

@@ -83,7 +83,7 @@ def _render(site: Site, contents: Contents) -> Iterator[Page]:
     """Yield a page and the pieces that it loads, which are read as they are written."""
     yield site.page(contents)
     for path, data in cast("Iterator[tuple[str, bytes]]", contents.values["pieces"]):
-        yield Page(path=path, data=data)
+        yield Page(path=path, content=data)
 
 
 def _is_shown(site: Site) -> bool:

@@ -15,7 +15,6 @@ from exports.site.pictures import drawings, shown_chart
 from exports.site.site import PageType
 from exports.site.tables import table
 from warehouse.analysis.charts.panels import panels_of
-from warehouse.analysis.charts.registry import CHARTS
 from warehouse.app.commands.history_chart import outage_pieces
 
 if TYPE_CHECKING:
@@ -120,6 +119,8 @@ def _reported_rows(site: Site) -> list[Row]:
 
 
 def _panels(site: Site, suite: str) -> Iterator[_Panels]:
+    from warehouse.analysis.charts.registry import CHARTS  # Altair takes half a second
+
     for chart in CHARTS:
         if chart.name not in _ELSEWHERE:
             wanted = {**dict.fromkeys(chart.takes), "suite": suite}

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
-
 from warehouse.analysis.charts.theme import WIDTH, themed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import altair as alt
+
     from warehouse.core.types import Row
 
-    _Picture = alt.LayerChart | alt.VConcatChart | alt.Chart
+    Picture = alt.LayerChart | alt.VConcatChart | alt.Chart
 
 PanelRow = dict[str, Any]
 # Columns of the tables behind charts that are pass rates in panels of rates.
@@ -45,12 +45,13 @@ class DrawnPanel:
     """A panel as it was drawn.
 
     Attributes:
-        chart: the picture; None if the panel has nothing to show.
+        chart: draws the picture, which takes most of the time; None if the panel has nothing to
+            show.
         words: what it shows, for those who cannot see it.
         notes: what it leaves out, and why.
     """
 
-    chart: _Picture | None
+    chart: Callable[[], Picture] | None
     words: str
     notes: list[str] = field(default_factory=list)
 
@@ -82,7 +83,7 @@ class Drawing:
 
     Attributes:
         title: its title.
-        pictures: the picture of each panel; they stand one below the other.
+        pictures: draw the picture of each panel; they stand one below the other.
         width: width of the axes, pixels.
         words: what each panel shows.
         notes: what the picture leaves out, and why.
@@ -91,7 +92,7 @@ class Drawing:
     """
 
     title: str
-    pictures: list[_Picture]
+    pictures: list[Callable[[], Picture]]
     width: int
     words: list[str]
     notes: list[str]
@@ -101,7 +102,10 @@ class Drawing:
     @property
     def chart(self) -> alt.VConcatChart:
         """The picture as a chart of Altair."""
-        return themed(alt.vconcat(*self.pictures).resolve_scale(color="independent"), self.width)
+        import altair as alt  # takes half a second: pages need it only for pictures
+
+        panels = alt.vconcat(*(draw() for draw in self.pictures))
+        return themed(panels.resolve_scale(color="independent"), self.width)
 
     def spec(self) -> dict[str, Any]:
         """Return the specification of the picture.
@@ -111,5 +115,5 @@ class Drawing:
         """
         frame = replace(self, pictures=[]).chart.to_dict(validate=False)
         context: dict[str, Any] = {"datasets": {}, "top_level": False}
-        panels = [each.to_dict(validate=False, context=context) for each in self.pictures]
+        panels = [draw().to_dict(validate=False, context=context) for draw in self.pictures]
         return {**frame, "vconcat": panels, "datasets": context["datasets"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from warehouse.analysis.charts.chart import Chart, Drawing
@@ -21,9 +22,9 @@ from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from warehouse.analysis.charts.chart import DrawnPanel, Panel
+    from warehouse.analysis.charts.chart import DrawnPanel, Panel, Picture
     from warehouse.engine.base_store import BaseStore
 
 CHARTS = (
@@ -119,13 +120,18 @@ def _nothing(chart: Chart, given: dict[str, str | None]) -> str:
     )
 
 
+def _titled(draw: Callable[[], Picture], title: str) -> Picture:
+    chart: Picture = draw().properties(title=title)
+    return chart
+
+
 def _drawing(
     chart: Chart, shown: list[tuple[Panel, DrawnPanel]], notes: list[str], width: int
 ) -> Drawing:
     return Drawing(
         title=chart.title,
         pictures=[
-            picture.chart.properties(title=panel.title)
+            partial(_titled, picture.chart, panel.title)
             for panel, picture in shown
             if picture.chart is not None
         ],

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unicodedata import category, east_asian_width
 from xml.etree import ElementTree as ET
 
 import vl_convert
 
-from warehouse.analysis.charts.theme import NAMES
+from warehouse.analysis.charts.theme import NAMES, STYLE
 
 if TYPE_CHECKING:
     from warehouse.analysis.charts.chart import Drawing
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _TEXT = f"{{{_NAMESPACE}}}text"
-STYLE = Path(__file__).with_name("chart.css").read_text("utf-8")
 _SCALE = 2
 _PAINTS = ("fill", "stroke")
 # Vega's words for the parts of a picture. The picture is one image to a reader of the screen, by

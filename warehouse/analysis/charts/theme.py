@@ -7,11 +7,13 @@ of pages.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import altair as alt
 
+STYLE = Path(__file__).with_name("chart.css").read_text("utf-8")
 INK = "#2b2620"
 PALE = "#6f675c"
 GRID = "#e4ded4"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from warehouse.analysis.charts.chart import SHARES
-from warehouse.analysis.charts.svg import STYLE, as_svg
+from warehouse.analysis.charts.svg import as_svg
+from warehouse.analysis.charts.theme import STYLE
 from warehouse.app.output.html import render
 from warehouse.core.text.figures import percent
 from warehouse.core.text.formatting import human

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import altair as alt
 
 from warehouse.analysis.charts.axes import amounts, figure, heights, picture
@@ -22,6 +24,14 @@ def _draw(panel: Panel) -> DrawnPanel:
     # By number, so that names on the picture cannot overlap; the legend below has the names.
     for n, row in enumerate(front, start=1):
         row["number"] = str(n)
+    return DrawnPanel(
+        chart=partial(_points, panel, rows, front),
+        words=_words(panel, front),
+        notes=_notes(panel, rows, front),
+    )
+
+
+def _points(panel: Panel, rows: list[PanelRow], front: list[PanelRow]) -> alt.VConcatChart:
     base = picture(rows, _DRAWN, width=panel.width, height=_HEIGHT)
     best = picture(front, (*_DRAWN, "number"), width=panel.width, height=_HEIGHT)
     x, y = _costs(rows), heights(panel)
@@ -31,8 +41,7 @@ def _draw(panel: Panel) -> DrawnPanel:
     names = best.mark_text(dy=-10, color=INK, fontWeight="bold").encode(
         x=x, y=y, text=alt.Text("number:N")
     )
-    chart = alt.vconcat(line.encode(x=x, y=y) + points + names, _key(panel, front), spacing=6)
-    return DrawnPanel(chart=chart, words=_words(panel, front), notes=_notes(panel, rows, front))
+    return alt.vconcat(line.encode(x=x, y=y) + points + names, _key(panel, front), spacing=6)
 
 
 def _costs(rows: list[PanelRow]) -> alt.X:

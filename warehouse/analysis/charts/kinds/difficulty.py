@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import altair as alt
 
 from warehouse.analysis.charts.axes import HEIGHT, MAX_MODELS, MODELS, figure, picture
-from warehouse.analysis.charts.chart import Chart, DrawnPanel, Panel
+from warehouse.analysis.charts.chart import Chart, DrawnPanel, Panel, PanelRow
 from warehouse.analysis.charts.kinds.shares import DARK_FROM, shares
 from warehouse.analysis.charts.theme import GRID, INK, ON_DARK
 
@@ -22,6 +24,15 @@ def _draw(panel: Panel) -> DrawnPanel:
         for row in panel.rows
         if row["label"] in shown
     ]
+    notes = []
+    if len(labels) == 1:
+        notes.append(f"{panel.title}: with one model, its own scores say how hard a task is")
+    if len(labels) > len(shown):
+        notes.append(f"{panel.title}: the best {MAX_MODELS} of {len(labels)} models")
+    return DrawnPanel(chart=partial(_squares, panel, rows), words=_words(panel, shown), notes=notes)
+
+
+def _squares(panel: Panel, rows: list[PanelRow]) -> alt.LayerChart:
     names = [name for name in _BANDS if any(row["band_name"] == name for row in rows)]
     title = "mean of all models on the task, %"
     axis = alt.Axis(domain=False, ticks=False, labelAngle=0)
@@ -31,12 +42,8 @@ def _draw(panel: Panel) -> DrawnPanel:
     on_dark = {"test": f"datum.value >= {DARK_FROM}", "value": ON_DARK}
     ink = alt.ColorValue(INK, condition=on_dark)
     text = base.mark_text().encode(x=x, y=MODELS, text=alt.Text("percent:N"), color=ink)
-    notes = []
-    if len(labels) == 1:
-        notes.append(f"{panel.title}: with one model, its own scores say how hard a task is")
-    if len(labels) > len(shown):
-        notes.append(f"{panel.title}: the best {MAX_MODELS} of {len(labels)} models")
-    return DrawnPanel(chart=squares + text, words=_words(panel, shown), notes=notes)
+    chart: alt.LayerChart = squares + text
+    return chart
 
 
 def _words(panel: Panel, labels: list[str]) -> str:

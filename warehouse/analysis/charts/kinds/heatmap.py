@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -32,16 +33,22 @@ _OF_LINES = ("label", "x", "value", "path")
 def _draw(panel: Panel) -> DrawnPanel:
     models = list(dict.fromkeys(row["label"] for row in panel.rows))[:_MAX_MODELS]
     tasks = _tasks(panel.rows)
+    return DrawnPanel(
+        chart=partial(_chart, panel, models, tasks),
+        words=_words(panel),
+        notes=_notes(panel, models, tasks),
+    )
+
+
+def _chart(panel: Panel, models: list[str], tasks: list[str | None]) -> alt.Chart:
     cells = _cells(panel.rows, models, tasks)
     models = [models[place] for place in clustered(cells)]
     tasks = [tasks[place] for place in clustered(cells.T)]
     cells = _cells(panel.rows, models, tasks)
     width = panel.width + _MORE
     if len(tasks) <= _NAMED:
-        chart = _squares(cells, models, tasks, width)
-    else:
-        chart = _lines(cells, models, width)
-    return DrawnPanel(chart=chart, words=_words(panel), notes=_notes(panel, models, tasks))
+        return _squares(cells, models, tasks, width)
+    return _lines(cells, models, width)
 
 
 def _tasks(rows: list[PanelRow]) -> list[str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from datetime import date, timedelta
+from functools import partial
 
 import altair as alt
 
@@ -30,6 +31,17 @@ def _draw(panel: Panel) -> DrawnPanel:
         runs[row["label"]].append(row)
     shown = sorted(runs, key=lambda label: (-len(runs[label]), label))[: len(MODELS)]
     rows = [row for row in dated if row["label"] in shown]
+    words = [_words(panel, runs[label]) for label in shown]
+    if tagged := _tagged(rows):
+        words.append("tags: " + "; ".join(f"{row['name']} {row['tag']}" for row in tagged))
+    return DrawnPanel(
+        chart=partial(_lines, panel, rows, shown),
+        words="; ".join(words),
+        notes=_notes(panel, len(panel.rows) - len(dated), len(runs) - len(shown)),
+    )
+
+
+def _lines(panel: Panel, rows: list[PanelRow], shown: list[str]) -> alt.LayerChart:
     x = _by_run(rows) if _has_busy_days(rows) else _by_day(rows)
     size = {"width": panel.width + 100, "height": _HEIGHT}
     base = picture(rows, _DRAWN, **size)
@@ -42,16 +54,10 @@ def _draw(panel: Panel) -> DrawnPanel:
     points = base.mark_point(filled=True, size=40, opacity=1).encode(
         x=x, y=heights(panel), color=colour
     )
-    words = [_words(panel, runs[label]) for label in shown]
-    chart = intervals + lines + points
+    chart: alt.LayerChart = intervals + lines + points
     if tagged := _tagged(rows):
-        words.append("tags: " + "; ".join(f"{row['name']} {row['tag']}" for row in tagged))
         chart += _marks(picture(tagged, ("at", "tag"), **size), x)
-    return DrawnPanel(
-        chart=chart,
-        words="; ".join(words),
-        notes=_notes(panel, len(panel.rows) - len(dated), len(runs) - len(shown)),
-    )
+    return chart
 
 
 def _has_busy_days(rows: list[PanelRow]) -> bool:

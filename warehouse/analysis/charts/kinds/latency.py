@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import altair as alt
 
 from warehouse.analysis.charts.axes import HEIGHT, MAX_MODELS, MODELS, amounts, picture
@@ -13,6 +15,19 @@ _DRAWN = ("label", "p50_ms", "p95_ms")
 
 def _draw(panel: Panel) -> DrawnPanel:
     rows = panel.rows[:MAX_MODELS]
+    n_others = len(panel.rows) - len(rows)
+    note = f"{panel.title}: the {MAX_MODELS} fastest of {len(panel.rows)} models"
+    words = "; ".join(
+        f"{row['label']} median {row['p50_ms']:,.0f} ms, 95th percentile {row['p95_ms']:,.0f} ms "
+        f"({_ends(row)})"
+        for row in rows[:5]
+    )
+    return DrawnPanel(
+        chart=partial(_lines, panel, rows), words=words, notes=[note] if n_others else []
+    )
+
+
+def _lines(panel: Panel, rows: list[PanelRow]) -> alt.LayerChart:
     base = picture(rows, _DRAWN, width=panel.width, height=HEIGHT)
     low, high = min(row["p50_ms"] for row in rows), max(row["p95_ms"] for row in rows)
     title = "median and 95th percentile, milliseconds"
@@ -22,19 +37,12 @@ def _draw(panel: Panel) -> DrawnPanel:
     lines = base.mark_rule(color=ACCENT, strokeWidth=2, opacity=0.55)
     ends = base.mark_tick(color=ACCENT, thickness=2, size=10)
     points = base.mark_point(filled=True, size=55, opacity=1, color=ACCENT)
-    chart = (
+    chart: alt.LayerChart = (
         lines.encode(y=MODELS, x=x, x2=alt.X2("p95_ms:Q"))
         + ends.encode(y=MODELS, x=upper)
         + points.encode(y=MODELS, x=x)
     )
-    n_others = len(panel.rows) - len(rows)
-    note = f"{panel.title}: the {MAX_MODELS} fastest of {len(panel.rows)} models"
-    words = "; ".join(
-        f"{row['label']} median {row['p50_ms']:,.0f} ms, 95th percentile {row['p95_ms']:,.0f} ms "
-        f"({_ends(row)})"
-        for row in rows[:5]
-    )
-    return DrawnPanel(chart=chart, words=words, notes=[note] if n_others else [])
+    return chart
 
 
 def _ends(row: PanelRow) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import altair as alt
 
 from warehouse.analysis.charts.axes import HEIGHT, MODELS, figure, picture, values, with_values
@@ -15,6 +17,18 @@ def _draw(panel: Panel) -> DrawnPanel:
     rows, notes = with_values(panel)
     if not rows:
         return DrawnPanel(chart=None, words="", notes=notes)
+    if not all(row["is_comparable"] for row in rows):
+        notes.append(f"{panel.title}: grey models were asked other tasks, and do not compare")
+    if any(row["remark"] is not None for row in rows):
+        notes.append(
+            f"{panel.title}: where verdicts are missing, figures are of the judged tasks, and the "
+            "order counts the missing ones as failures"
+        )
+    words = "; ".join(_words(panel, row) for row in rows[:5])
+    return DrawnPanel(chart=partial(_points, panel, rows), words=words, notes=notes)
+
+
+def _points(panel: Panel, rows: list[PanelRow]) -> alt.LayerChart:
     base = picture(rows, _DRAWN, width=panel.width, height=HEIGHT)
     colour = alt.ColorValue(MUTED, condition={"test": "datum.is_comparable", "value": ACCENT})
     low = values(panel, "value_low")
@@ -24,15 +38,8 @@ def _draw(panel: Panel) -> DrawnPanel:
     points = base.mark_point(filled=True, size=55, opacity=1).encode(
         y=MODELS, x=values(panel), color=colour
     )
-    if not all(row["is_comparable"] for row in rows):
-        notes.append(f"{panel.title}: grey models were asked other tasks, and do not compare")
-    if any(row["remark"] is not None for row in rows):
-        notes.append(
-            f"{panel.title}: where verdicts are missing, figures are of the judged tasks, and the "
-            "order counts the missing ones as failures"
-        )
-    words = "; ".join(_words(panel, row) for row in rows[:5])
-    return DrawnPanel(chart=intervals + points, words=words, notes=notes)
+    chart: alt.LayerChart = intervals + points
+    return chart
 
 
 def _words(panel: Panel, row: PanelRow) -> str:
