@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import AUDIT, run_page
+from exports.site.audited import audited
 from exports.site.figures import counted
 from exports.site.page import Contents
 from exports.site.site import PageType, only
@@ -94,9 +95,9 @@ class Check:
 
 
 def _load(site: Site, _: Addresses) -> Iterator[Contents]:
-    site.keep("metric_audit")
-    different = site.rows(_DIFFERENT)
-    statuses, reasons = site.rows(_STATUSES), site.rows(_NOT_RECOMPUTABLE)
+    different, statuses, reasons = (
+        audited(site, query) for query in (_DIFFERENT, _STATUSES, _NOT_RECOMPUTABLE)
+    )
     checks = sorted(_checks(site), key=lambda each: (not each.n_rows, each.severity, each.name))
     yield Contents(
         path=AUDIT,

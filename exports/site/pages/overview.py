@@ -42,7 +42,7 @@ SELECT
 FROM run_overview
 """
 _N_MODELS = "SELECT count(DISTINCT model) AS n FROM results"
-_HISTORY = "FROM model_history"
+_HISTORY = "FROM model_history ORDER BY rowid"
 _OUTAGES = "FROM outages ORDER BY since DESC NULLS LAST, suite, task_set, model, settings, provider"
 _DRIFT = """
 SELECT * FROM drift WHERE is_drift
@@ -66,7 +66,7 @@ class Suite:
 
 
 def _load(site: Site, _: Addresses) -> Iterator[Contents]:
-    site.keep("drift")
+    site.keep("drift", "model_history")
     known = boards(site)
     places = site.once(suite_places)
     suites = _suites([board for board in known if board.is_main], places)

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import RUNS, model_page, run_page
+from exports.site.audited import audited
 from exports.site.grouping import by
 from exports.site.lists import list_addresses, lists
 from exports.site.page import Contents
@@ -196,12 +197,15 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
     keys = [key for key in addresses.values() if key]
     if not keys:
         return
-    site.keep("costs", "latency", "metric_audit", "model_history")
+    site.keep("costs", "latency", "model_history")
     block = {"suites": [suite for suite, _ in keys], "run_ids": [run_id for _, run_id in keys]}
     rows = site.rows(_OWN, block)
-    details, files, history, costs, bins, failures, reported, statuses = (
+    details, files, history, costs, bins, failures = (
         by(site.rows(query, block), "suite", "run_id")
-        for query in (_RUNS, _FILES, _HISTORY, _COSTS, _LATENCIES, _FAILURES, _REPORTED, _STATUSES)
+        for query in (_RUNS, _FILES, _HISTORY, _COSTS, _LATENCIES, _FAILURES)
+    )
+    reported, statuses = (
+        by(audited(site, query, block), "suite", "run_id") for query in (_REPORTED, _STATUSES)
     )
     if site.has("trial"):
         keep_trials(site)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from exports.site.addresses import chart_files, model_page, run_page, suite_page
+from exports.site.audited import has_reported
 from exports.site.boards import boards
 from exports.site.item_lists import item_lists
 from exports.site.labels import labelled_suites
@@ -115,7 +116,7 @@ def _reported(site: Site, suite: str) -> Table:
 
 
 def _reported_rows(site: Site) -> list[Row]:
-    return site.rows(_REPORTED)
+    return site.rows(_REPORTED) if site.once(has_reported) else []
 
 
 def _panels(site: Site, suite: str) -> Iterator[_Panels]:

@@ -1,0 +1,40 @@
+"""Reported figures on pages are all those of the view, and cost nothing where there are none."""
+
+import pytest
+from support import add_rows
+
+from exports.site.audited import audited
+from exports.site.site import opened_site
+
+_ALL = "SELECT suite, run_id, metric, status, reason FROM metric_audit ORDER BY ALL"
+_RUN = {"suite": "openclaw", "run_id": "r", "generation": "root", "content_id": "r"}
+_RESULT = {"seq": 1, "model": "m", "provider": "p", "task_id": "t", "objective_pass": True}
+
+
+def rows_of(store):
+    with opened_site(store, [], samples="none") as site:
+        return site.rows(_ALL), audited(site, _ALL)
+
+
+def test_reported_figures_are_those_of_the_view(store):
+    run = {**_RUN, "suite": "own"}
+    figures = [{**run, "content_id": f"{n}", "seq": n, "metric": "f1", "value": n} for n in (1, 2)]
+    add_rows(store.lake, runs=[run], results=[{**run, **_RESULT}], reported_metrics=figures)
+    expected, found = rows_of(store)
+    assert found == expected
+    assert len(found) == len(figures)
+
+
+@pytest.mark.parametrize(("summary", "has_figures"), [("{}", True), (None, False)])
+def test_a_summary_without_figures_lacks_those_of_the_store(store, summary, has_figures):
+    result = {**_RUN, **_RESULT, "availability_status": "ok", "success": True}
+    add_rows(store.lake, runs=[{**_RUN, "recorded_summary": summary}], results=[result])
+    expected, found = rows_of(store)
+    assert (found, bool(found)) == (expected, has_figures)
+
+
+def test_the_view_is_not_read_where_nothing_is_reported(store):
+    with store.record(suite="own", model="m") as run:
+        run.log(task_id="t", output="x", passed=True)
+    with opened_site(store, [], samples="none") as site:
+        assert audited(site, "FROM no_such_view") == []
