@@ -24,7 +24,7 @@ def imported_files(store: Store, report: str) -> dict[str, bytes]:
     Raises:
         BadInput: the store does not have them, or the report's name cannot be a folder's.
     """
-    with store.reading() as connection:
+    with store.reading(_FILES) as connection:
         rows = fetch_rows(connection, _FILES, {"report": report})
         if not rows:
             raise _unknown(connection, report)

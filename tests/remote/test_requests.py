@@ -8,9 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support import command, environment, log, task, write_log
+from poster_cases import POSTERS
+from support import command, environment, log, needs_reference, task, write_log
 
-from warehouse.core.errors import BadInput
+from warehouse.core.errors import BadInput, ExitCode, StoreBusy
 from warehouse.lake.remote.address import store_folder
 
 obstore = pytest.importorskip("obstore", reason="obstore is not installed")
@@ -100,7 +101,8 @@ def test_a_merge_is_fetched_in_part_where_batches_are_many(objects, tmp_path, mo
     add(tmp_path, *range(1, 8))
     sizes = Counter()
     for one in objects.below("lake/"):
-        sizes[one.key.split("/")[1]] += one.size
+        if one.key.endswith(".parquet"):  # what is merged
+            sizes[one.key.split("/")[1]] += one.size
     largest = max(sizes.values())
     monkeypatch.setattr("warehouse.lake.compaction._MOST_FETCHED_BYTES", 3 * largest)
     monkeypatch.setattr("warehouse.lake.compaction.SMALL_BYTES", largest + 1)
@@ -163,3 +165,166 @@ def test_info_names_the_address_and_the_cache(objects, tmp_path):
         facts = json.loads(command(objects.address, "info", *more, "--format", "json").out)
         assert facts["store"] == STORE
         assert facts["cache"].startswith(str(tmp_path / "cache"))
+
+
+# --- copies of imported files
+
+LENGTHS = (
+    "sql",
+    "SELECT octet_length(content) AS n FROM lake.files ORDER BY path",
+    "--format",
+    "json",
+)
+
+
+@pytest.fixture
+def on(objects, tmp_path, monkeypatch):
+    """Run a command as on a machine of this name; return how it ended and what it fetched."""
+
+    def run(name, *arguments, code=0):
+        monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path / name))
+        objects.read.clear()
+        ended = command(STORE, *arguments)
+        assert ended.code == code, ended.err
+        fetched = [key for key in objects.read if key.endswith("/files.parquet")]
+        return ended, fetched
+
+    return run
+
+
+def lengths(folder):
+    return [path.stat().st_size for path in sorted(folder.glob("*.yaml"))]
+
+
+def found_lengths(ended):
+    return [row["n"] for row in json.loads(ended.out)]
+
+
+def test_copies_are_fetched_by_who_reads_them(objects, on, tmp_path, monkeypatch):
+    add(tmp_path, 1, 2, 3)
+    for arguments in (
+        ("show", "leaderboard"),
+        ("show", "files"),
+        ("info",),
+        ("sync", "--rebuild"),
+        ("check", "--only", "leaderboard"),
+    ):
+        _, fetched = on("reader", *arguments)
+        assert fetched == []
+    kept, _ = on("reader", "sql", "SELECT bool_and(is_kept) AS n FROM files", "--format", "json")
+    assert found_lengths(kept) == [True]
+    with monkeypatch.context() as patch:
+        patch.setenv("EVALSTORE_NO_SYNC", "1")
+        assert "copies of imported files that were not fetched" in on("reader", *LENGTHS)[0].err
+    shown, fetched = on("reader", *LENGTHS)
+    assert found_lengths(shown) == lengths(tmp_path)
+    assert len(fetched) == 3
+    assert "fetching the copies of imported files (0.0 MiB in 3 objects) from s3://" in shown.err
+    assert set(objects.read) == set(fetched)
+    # They are kept, by a rebuild too, and nothing is said a second time.
+    on("reader", "sync", "--rebuild")
+    again, fetched = on("reader", *LENGTHS)
+    assert (again.out, again.err, fetched) == (shown.out, "", [])
+
+
+def test_a_copy_is_what_was_imported(on, tmp_path):
+    add(tmp_path, 1)
+    (path,) = tmp_path.glob("*.yaml")
+    text = "SELECT decode(content) AS text FROM lake.files"
+    shown, _ = on("reader", "sql", text, "--format", "json")
+    assert json.loads(shown.out) == [{"text": path.read_text()}]
+
+
+@needs_reference
+def test_published_reports_are_fetched_without_other_copies(on, tmp_path):
+    add(tmp_path, 1)
+    folder = next((POSTERS / "published").iterdir())
+    on("cache", "import", folder)
+    named = ("--report", folder.name, "--to", tmp_path)
+    _, fetched = on("reader", "publish", "posters", *named)
+    assert len(fetched) == 1
+    written = tmp_path / "benchmark" / "published" / folder.name
+    for path in folder.iterdir():
+        assert (written / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"), [(None, "is missing"), (b"PAR1", "is not what was uploaded")]
+)
+def test_a_copy_that_cannot_be_fetched_is_named(objects, on, tmp_path, *, content, reason):
+    add(tmp_path, 1, 2)
+    key = next(one.key for one in objects.below("lake/") if one.key.endswith("/files.parquet"))
+    objects.delete([key])
+    if content is not None:
+        objects.put(key, content)
+    shown, _ = on("reader", "show", "leaderboard")
+    assert shown.err == ""
+    failed, _ = on("reader", *LENGTHS, code=2)
+    assert failed.err.endswith(f"error: {STORE}/{key}: {reason}\n")
+    verified, _ = on("reader", "info", "--verify", code=1)
+    assert "1 of 2 batches are damaged" in verified.err
+    assert f"{STORE}/{key}: {reason}" in verified.out
+    failed, _ = on("reader", "compact", code=2)
+    assert f"{STORE}/{key}: {reason}" in failed.err
+
+
+@pytest.mark.parametrize("arguments", [("check",), ("info", "--verify")])
+def test_commands_that_read_all_copies_say_so(on, tmp_path, arguments):
+    add(tmp_path, 1, 2)
+    on("reader", "show", "leaderboard")
+    ended, fetched = on("reader", *arguments)
+    assert len(fetched) == 2
+    assert "fetching the copies of imported files" in ended.err
+
+
+def test_a_machine_without_copies_merges_and_forgets_with_them(objects, on, tmp_path):
+    add(tmp_path, 1, 2, 3)
+    on("reader", "compact")
+    shown, _ = on("third", *LENGTHS)
+    assert found_lengths(shown) == lengths(tmp_path)
+    run = json.loads(
+        on("third", "sql", "SELECT min(run_id) AS id FROM runs", "--format", "json")[0].out
+    )
+    on("fourth", "forget", run[0]["id"], "--yes")
+    shown, _ = on("fifth", *LENGTHS)
+    assert found_lengths(shown) == lengths(tmp_path)[1:]
+    assert found_lengths(on("reader", *LENGTHS)[0]) == lengths(tmp_path)[1:]
+    assert len([one for one in objects.below("lake/") if one.key.endswith("files.list")]) == 1
+
+
+@pytest.mark.parametrize("content", [None, b"0" * 64 + b" 12\nPAR1"])
+def test_a_batch_without_a_list_is_fetched_with_its_copies(objects, on, tmp_path, content):
+    add(tmp_path, 1)
+    [key] = [one.key for one in objects.below("lake/") if one.key.endswith("files.list")]
+    objects.delete([key])
+    if content is not None:
+        objects.put(key, content)
+    assert len(on("reader", "show", "leaderboard")[1]) == 1
+    shown, fetched = on("reader", *LENGTHS)
+    assert (found_lengths(shown), fetched) == (lengths(tmp_path), [])
+
+
+def test_a_fetch_that_ended_early_is_completed(on, tmp_path, monkeypatch):
+    add(tmp_path, 1, 2)
+    on("reader", "show", "leaderboard")
+
+    def stop(*_):
+        raise StoreBusy("stopped")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("warehouse.engine.tables.file_copies.load_copies", stop)
+        on("reader", *LENGTHS, code=ExitCode.BUSY)
+    shown, fetched = on("reader", *LENGTHS)
+    assert (found_lengths(shown), fetched) == (lengths(tmp_path), [])
+
+
+def test_a_full_batch_is_not_fetched_to_be_merged(objects, on, tmp_path, monkeypatch):
+    add(tmp_path, 1, 2)
+    on("reader", "show", "leaderboard")
+    sizes = {}
+    for one in objects.below("lake/"):
+        if one.key.endswith(".parquet"):
+            name = one.key.split("/")[1]
+            sizes[name] = sizes.get(name, 0) + one.size
+    monkeypatch.setattr("warehouse.lake.compaction.SMALL_BYTES", min(sizes.values()))
+    assert on("reader", "compact")[1] == []

@@ -26,7 +26,7 @@ from warehouse.lake.locks import WAIT_SECONDS
 from warehouse.lake.targets import open_target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     import duckdb
 
@@ -192,6 +192,9 @@ class BaseStore:
 
         if path.resolve().is_relative_to(self.path.resolve()):
             raise BadInput(f"{path} is inside the store; write the snapshot to another folder")
+        if self.lake.mirror is not None:
+            with self.reading("lake.files"):
+                pass  # the copies of imported files, too
         with (
             open_target(path) as target,
             sync_lock(self.path),
@@ -239,7 +242,8 @@ class BaseStore:
         With `EVALSTORE_NO_SYNC=1` it is opened as it is, with a warning that says so.
 
         Args:
-            query: the query to run; the scoring functions it names are registered.
+            query: the query to run; the scoring functions it names are registered, and if it names
+                a table of copies of imported files, those on an object store are fetched.
 
         Raises:
             BadInput: the folder does not exist.
@@ -261,6 +265,8 @@ class BaseStore:
             if connection is None:
                 self._catch_up()
                 connection = self._open_between_syncs(stack, query)
+            if self.lake.mirror is not None:
+                connection = self._with_copies(stack, connection, query)
             for problem in unreadable_files(connection, self.lake):
                 self._on_warning(problem)
             yield connection
@@ -292,12 +298,14 @@ class BaseStore:
         import duckdb
 
         from warehouse.engine.connection import log_file
+        from warehouse.engine.tables.file_copies import folders_without_copies
         from warehouse.engine.tables.state import is_of_this_version, missing_folders
 
         try:
             connection = stack.enter_context(self._opened(query))
             n_missing = len(missing_folders(connection, self.lake.batch_names()))
             is_ours = is_of_this_version(connection)
+            is_empty = is_ours and bool(folders_without_copies(connection, query))
         except duckdb.Error as error:
             raise StoreDamaged(
                 f"{self.warehouse}: damaged; without {NO_SYNC} it is built again"
@@ -307,6 +315,7 @@ class BaseStore:
         batches = f"{n_missing:,} batch{'es' * (n_missing > 1)}"
         missing = f", without {batches} of the lake" if n_missing else ""
         other = "" if is_ours else "; its views are those of another version of evalstore"
+        other += "; copies of imported files that were not fetched are empty" * is_empty
         self._on_warning(
             f"{NO_SYNC} is set: the figures are those of the last sync, "
             f"{written_at:%Y-%m-%d %H:%M} UTC{missing}{other}"
@@ -350,6 +359,27 @@ class BaseStore:
                     raise
             with sync_lock(self.path):
                 pass
+
+    def _with_copies(
+        self, stack: ExitStack, connection: duckdb.DuckDBPyConnection, query: str
+    ) -> duckdb.DuckDBPyConnection:
+        """Return the warehouse with the copies of imported files that a query may read."""
+        from warehouse.engine.tables import file_copies
+
+        folders = file_copies.folders_without_copies(connection, query)
+        if folders:
+            stack.close()
+            if problems := self.fetch_copies(folders):
+                raise StoreDamaged("\n".join(problems.values()))
+            file_copies.load_copies(self.warehouse, self.lake, folders, self._wait_seconds)
+            connection = self._open_between_syncs(stack, query)
+        return connection
+
+    def fetch_copies(self, names: Collection[str]) -> dict[str, str]:
+        """Fetch the copies of imported files of some folders: see `file_copies.fetch`."""
+        from warehouse.engine.tables import file_copies
+
+        return file_copies.fetch(self.lake, names, self._on_rebuild)
 
     def _catch_up(self) -> None:
         try:

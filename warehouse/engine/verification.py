@@ -62,7 +62,11 @@ def verify(store: BaseStore) -> Verification:
     n_unfetched = len(damaged)
     with shared_lake_lock(store.path):
         names = sorted(lake.batch_names())
+        without_copies = store.fetch_copies(names)
+        damaged += without_copies.values()
         for name in names:
+            if name in without_copies:
+                continue
             try:
                 batch = lake.read(name)
                 lake.verify(batch)

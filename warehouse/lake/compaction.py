@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.core.errors import StoreDamaged
 from warehouse.core.formats.values import import_pyarrow
-from warehouse.core.schemas import BATCH, TABLES, merged_schema
+from warehouse.core.schemas import BATCH, FILES, TABLES, merged_schema
 from warehouse.lake.writer import ROWS_PER_GROUP
 
 if TYPE_CHECKING:
@@ -218,11 +218,16 @@ def rows_of(
         folder: the batch.
         table: the table.
         columns: names of the columns to read; None for all.
+
+    Raises:
+        StoreDamaged, StoreUnreachable: copies of imported files cannot be fetched.
     """
     import pyarrow.parquet as pq
 
     pa = import_pyarrow()
     schema = merged_schema(table)
+    if columns is None and table is FILES:
+        lake.fetch_copies([folder.name])
     if columns is not None:
         schema = pa.schema([schema.field(name) for name in columns])
     with pq.ParquetFile(lake.file(folder, table.name)) as file:
@@ -286,6 +291,6 @@ def _in_large_chunks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 def _size(lake: Lake, folder: Batch) -> int:
     try:
-        return sum(lake.file(folder, table).stat().st_size for table in folder.files)
+        return sum(lake.size(folder, table) for table in folder.files)
     except OSError as error:
         raise StoreDamaged(f"{error.filename}: {error.strerror}") from error

@@ -6,13 +6,13 @@ from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from warehouse.core.errors import StoreReadOnly
+from warehouse.core.errors import StoreDamaged, StoreReadOnly
 from warehouse.lake.base_lake import BaseLake, without_garbage_collection
 from warehouse.lake.locks import LAKE_SECONDS, exclusive_lake_lock
 from warehouse.lake.remote.address import address_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from warehouse.lake.index.register import Register
@@ -33,6 +33,19 @@ class Lake(BaseLake):
         from warehouse.lake.remote.objects import open_objects
 
         return Mirror(self, open_objects(address))
+
+    def fetch_copies(self, names: Iterable[str]) -> None:
+        """Fetch the copies of imported files that the cache of an object store lacks.
+
+        Args:
+            names: the folders whose copies are read.
+
+        Raises:
+            StoreDamaged: some are missing, or not what was uploaded; the others were fetched.
+            StoreUnreachable: the object store cannot be reached.
+        """
+        if self.mirror is not None and (problems := self.mirror.fetch_copies(names)):
+            raise StoreDamaged("\n".join(problems.values()))
 
     def register(self, scratch: Path | None = None) -> Register:
         """Return what the batches that count hold, for those who ask for a few sources or runs.

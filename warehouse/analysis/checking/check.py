@@ -111,7 +111,9 @@ def _read_all(store: BaseStore, relations: Sequence[Relation]) -> Iterator[list[
     while left:
         read: list[_ReadRelation] = []
         close_at = time.monotonic() + _OPEN_SECONDS
-        with store.reading() as connection:
+        # Only of these: each scoring function that a query names would be registered.
+        files = " ".join(relation.query for relation in left if "files" in relation.query)
+        with store.reading(files) as connection:
             types = types or types_of_views(connection)
             while left and (not read or time.monotonic() < close_at):
                 read.append(_read(connection, left.pop(), types))

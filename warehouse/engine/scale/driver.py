@@ -280,6 +280,7 @@ class _Sync:
             connection.execute("BEGIN")
             for start in range(0, len(folders), _FOLDERS_AT_ONCE):
                 some = folders[start : start + _FOLDERS_AT_ONCE]
+                self._lake.fetch_copies(some)
                 batches = [self._lake.read(name) for name in some]
                 columns = checked_columns(self._lake, batches, connection, _CONTENT)
                 loading.load(connection, self._lake, batches, columns, runs=())

@@ -297,7 +297,7 @@ def _load_single_batch_runs(
         f"""
         INSERT INTO lake.{table.name} BY NAME
         SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
-        FROM {_rows(table, present)} AS file
+        FROM {lake_rows(table, present)} AS file
         SEMI JOIN (FROM changed_runs WHERE is_single_batch) AS single_batch
             USING (suite, run_id, generation)
         """,
@@ -324,7 +324,7 @@ def _drop_later_copies(
     connection.execute(
         f"""
         DELETE FROM lake.{table.name} AS loaded USING (
-            SELECT content_id, min(batch) AS batch FROM {_rows(table)} GROUP BY content_id
+            SELECT content_id, min(batch) AS batch FROM {lake_rows(table)} GROUP BY content_id
         ) AS new
         WHERE loaded.content_id = new.content_id AND new.batch < loaded.batch
         """,
@@ -338,10 +338,10 @@ def _load_by_content(connection: duckdb.DuckDBPyConnection, table: Table, paths:
         f"""
         INSERT INTO lake.{table.name} BY NAME
         SELECT file.* EXCLUDE (filename, file_row_number)
-        FROM {_rows(table)} AS file
+        FROM {lake_rows(table)} AS file
         SEMI JOIN (
             SELECT filename, file_row_number
-            FROM {_rows(table)} AS new
+            FROM {lake_rows(table)} AS new
             ANTI JOIN lake.{table.name} USING (content_id)
             QUALIFY row_number() OVER (PARTITION BY content_id ORDER BY batch, file_row_number) = 1
         ) AS first USING (filename, file_row_number)
@@ -401,7 +401,7 @@ def _insert_each_content_once(
         f"""
         INSERT INTO lake.{table.name} BY NAME
         SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
-        FROM {_rows(table)} AS file
+        FROM {lake_rows(table)} AS file
         SEMI JOIN (FROM changed_runs WHERE NOT is_single_batch) AS multi_batch
             USING (suite, run_id, generation)
         QUALIFY row_number() OVER (PARTITION BY suite, run_id, content_id ORDER BY {order}) = 1
@@ -410,7 +410,7 @@ def _insert_each_content_once(
     )
 
 
-def _rows(table: Table, present: Collection[str] | None = None) -> str:
+def lake_rows(table: Table, present: Collection[str] | None = None) -> str:
     """Return the relation of a table's rows in the files `$paths`, with the batch of each.
 
     Args:

@@ -1,6 +1,7 @@
 """The lake of a cache: what others added is fetched, and what was added here is uploaded.
 
     lake/<batch>/<table>.parquet    the files of a batch
+    lake/<batch>/files.list         its imported files without their copies
     batches/<batch>.json            its description, written last: a batch exists when this does
     merges/<batch>.json             the description of a batch that replaces others
     merges.json                     the names of those that count: the pointer
@@ -21,20 +22,18 @@ import re
 import shutil
 import socket
 import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.core.errors import StoreBusy, StoreDamaged, StoreReadOnly
+from warehouse.core.errors import StoreBusy, StoreDamaged
 from warehouse.core.files import problem, read_regular
-from warehouse.core.hashing import file_sha256
-from warehouse.core.schemas import BY_NAME
-from warehouse.lake.atomic import sync_folder, write_durably
-from warehouse.lake.batch import check_format
-from warehouse.lake.locks import exclusive_lake_lock, open_lock, open_locked, wait_for
+from warehouse.core.schemas import FILES
+from warehouse.lake.base_lake import UPLOADED
+from warehouse.lake.file_copies import LIST, make_list
+from warehouse.lake.locks import exclusive_lake_lock, open_lock, wait_for
+from warehouse.lake.remote.downloads import Downloads
 from warehouse.lake.remote.objects import ObjectChanged
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ _LEASE_AGE = timedelta(minutes=10)
 _ORPHAN_AGE = timedelta(days=1)
 # Files without a description that are younger may still be on their way.
 _UPLOAD_AGE = timedelta(hours=1)
-_DOWNLOADS = 8
 _LARGEST_DESCRIPTION = 512 * 2**20
 _LOCK_SECONDS = 600.0
 
@@ -77,9 +75,11 @@ class Mirror:
     def __init__(self, lake: BaseLake, objects: Objects) -> None:
         self._lake = lake
         self._objects = objects
+        self._downloads = Downloads(lake, objects)
         self._pointer = _Pointer()
-        # An empty file for each batch of the cache that the object store has, too.
-        self._uploaded = lake.store_path / "uploaded"
+        # A file for each batch of the cache that the object store has, too: empty, or the head of
+        # the list that was fetched in place of copies.
+        self._uploaded = lake.store_path / UPLOADED
         self._pulled_at: float | None = None
         # Names in the folders of the object store, as the last pull that listed them has seen them.
         self._listed: dict[str, set[str]] = {}
@@ -127,7 +127,12 @@ class Mirror:
             self._publish(batch)
         else:
             self._upload(batch, "batches")
-            self._mark(batch.name)
+            self._downloads.mark(batch.name)
+
+    def fetch_copies(self, names: Iterable[str]) -> dict[str, str]:
+        """Fetch the copies of files that batches of the cache lack; return problems by name."""
+        with self._lock():
+            return self._downloads.fetch_copies(names)
 
     @contextmanager
     def rewriting(self) -> Iterator[None]:
@@ -155,7 +160,7 @@ class Mirror:
         remote = self._names("batches")
         self._fetch("batches", remote - replaced - local)
         for name in (remote | self._pointer.names) & local:
-            self._mark(name)
+            self._downloads.mark(name)
         known = remote | self._pointer.names | replaced | local
         warnings = [*self._undescribed(known)] if is_thorough else []
         for name in sorted(local - remote - self._pointer.names - replaced):
@@ -230,78 +235,15 @@ class Mirror:
 
     def _fetch(self, kind: str, names: Iterable[str]) -> None:
         """Download batches, each verified before it counts; note those that cannot be used."""
-        names = sorted(names)
-        if not names:
-            return
-        try:
-            self._lake.path.mkdir(parents=True, exist_ok=True)
-            self._lake.staging.mkdir(parents=True, exist_ok=True)
-            with ThreadPoolExecutor(_DOWNLOADS) as pool:
-                problems = [*pool.map(lambda name: self._fetch_one(kind, name), names)]
-            sync_folder(self._lake.path)
-        except OSError as error:
-            raise StoreReadOnly(
-                f"{self._lake.store_path}: batches of {self.address} cannot be kept "
-                f"({error.strerror or error})"
-            ) from error
-        for name, found in zip(names, problems, strict=True):
-            if found is not None:
-                self.unfetched[name] = f"{found}; the batch was left out"
-
-    def _fetch_one(self, kind: str, name: str) -> str | None:
-        """Download a batch; return what is wrong with it, if it cannot be used."""
-        try:
-            self._download(kind, name)
-        except StoreDamaged as error:
-            return str(error)
-        self._mark(name)
-        return None
-
-    def _download(self, kind: str, name: str) -> None:
-        key = f"{kind}/{name}.json"
-        try:
-            content, _ = self._objects.get(key)
-        except FileNotFoundError as error:
-            raise StoreDamaged(f"{self.address}/{key}: is missing") from error
-        folder = self._lake.staging / f"{name}.fetched"
-        with open_locked(self._lake.staging / f"{name}.fetched.lock") as lock:
-            try:
-                shutil.rmtree(folder, ignore_errors=True)
-                folder.mkdir()
-                for table, sha256 in self._files(key, name, content).items():
-                    path = folder / f"{table}.parquet"
-                    where = f"lake/{name}/{path.name}"
-                    try:
-                        self._objects.download(where, path)
-                    except FileNotFoundError as error:
-                        raise StoreDamaged(f"{self.address}/{where}: is missing") from error
-                    if file_sha256(path) != sha256:
-                        raise StoreDamaged(f"{self.address}/{where}: is not what was uploaded")
-                write_durably(folder / "batch.json", content)
-                folder.rename(self._lake.path / name)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-                Path(lock.name).unlink()
-
-    def _files(self, key: str, name: str, content: bytes) -> dict[str, str]:
-        """Return the SHA-256 of each file of a batch, by table."""
-        try:
-            document = json.loads(content)
-            check_format(document, f"{self.address}/{key}")
-            files = {table: str(file["sha256"]) for table, file in document["files"].items()}
-            is_right = document["name"] == name and files.keys() <= BY_NAME.keys()
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise StoreDamaged(
-                f"{self.address}/{key}: cannot be read as a batch ({problem(error)})"
-            ) from error
-        if not is_right:
-            raise StoreDamaged(f"{self.address}/{key}: describes another batch, or none of ours")
-        return files
+        problems = self._downloads.fetch(kind, names)
+        self.unfetched |= {n: f"{text}; the batch was left out" for n, text in problems.items()}
 
     def _upload(self, batch: Batch, kind: str) -> None:
         for table in batch.files:
             path = self._lake.file(batch, table)
             self._objects.put(f"lake/{batch.name}/{path.name}", path)
+            if table == FILES.name and (listed := make_list(path)) is not None:
+                self._objects.put(f"lake/{batch.name}/{LIST}", listed.head + listed.rows)
         key = f"{kind}/{batch.name}.json"
         content = read_regular(
             self._lake.path / batch.name / "batch.json", max_bytes=_LARGEST_DESCRIPTION
@@ -331,7 +273,7 @@ class Mirror:
                     f"{self.address}: another machine merged or removed batches at the same time; "
                     "nothing was changed: run the command again"
                 ) from None
-        self._mark(batch.name)
+        self._downloads.mark(batch.name)
         self._read_pointer()
         self._delete(batch.replaces)
 
@@ -371,15 +313,10 @@ class Mirror:
             else:
                 return
 
-    def _mark(self, name: str) -> None:
-        self._uploaded.mkdir(exist_ok=True)
-        (self._uploaded / name).touch()
-
     @contextmanager
     def _lock(self) -> Iterator[None]:
         """Keep other processes on this machine from fetching the same batches."""
-        with ExitStack() as stack:
-            file = stack.enter_context(open_lock(self._lake.store_path / "remote.lock"))
+        with open_lock(self._lake.store_path / "remote.lock") as file:
             busy = f"{self._lake.store_path}: another process is fetching batches; try again later"
             wait_for(file, fcntl.LOCK_EX, _LOCK_SECONDS, busy)
             yield
