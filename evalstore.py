@@ -112,7 +112,12 @@ _WRITING = frozenset(
     }
 )
 # What shows figures of a named version of task sets, and says so in every output.
-_OF_TASK_VERSIONS = frozenset(("show", "sql", "history", "compare", "items", "abilities", "subset"))
+_OF_TASK_VERSIONS = frozenset(
+    {
+        *("show", "sql", "history", "compare", "items", "abilities", "subset", "gate", "plot"),
+        *("report", "export"),
+    }
+)
 _EXAMPLES = """
 Examples:
 
@@ -172,7 +177,9 @@ def _cli(ctx: click.Context, store: str, task_version: str | None) -> None:
     if task_version is not None:
         if ctx.invoked_subcommand not in _OF_TASK_VERSIONS:
             allowed = ", ".join(sorted(_OF_TASK_VERSIONS))
-            raise click.UsageError(f"--task-version can be used with {allowed}.")
+            live = "; it shows the store live: `report` writes its pages for a version"
+            why = live if ctx.invoked_subcommand == "view" else ""
+            raise click.UsageError(f"--task-version can be used with {allowed}{why}.")
         from warehouse.app.commands.version import choose_task_version
 
         choose_task_version(ctx, task_version)

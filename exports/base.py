@@ -68,6 +68,7 @@ class Exporter:
         options: options of the subcommand, apart from `--to`.
         target_help: help text of `--to`, the target folder.
         default_target: target folder if `--to` is not given; None makes it required.
+        says_left_out: whether the files say that tasks are left out, see `BaseStore.left_out`.
     """
 
     export: ExportFunction
@@ -75,3 +76,4 @@ class Exporter:
     options: tuple[click.Option, ...] = ()
     target_help: str = "Folder to write to."
     default_target: str | None = None
+    says_left_out: bool = False

@@ -9,7 +9,7 @@ import click
 
 from exports.base import EXPORTERS, PUBLISHERS, Exporter
 from warehouse.app.console.cli import LazyGroup, note, open_store, say
-from warehouse.core.errors import CheckFailed
+from warehouse.core.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
     from exports.base import Exported
@@ -52,6 +52,11 @@ def _subcommand(name: str, exporter: Exporter) -> click.Command:
     @click.pass_obj
     def run(store: Path, /, folder: Path, **options: object) -> None:
         opened = open_store(store)
+        if opened.left_out and not exporter.says_left_out:
+            raise BadInput(
+                f"--task-version: files of {name} cannot say that tasks are left out, so that "
+                "their figures would pass for those of all; `export eee` says it"
+            )
         exported = exporter.export(opened, folder, **options)
         if _is_replay(opened, name, options.get("run")):
             exported.notes.append(

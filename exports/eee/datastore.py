@@ -89,7 +89,9 @@ def export_eee(
         for row, (models, figures, reported) in rows_by_run(
             connection, runs, _MODELS, _FIGURES, _REPORTED
         ):
-            files = _RunFiles(row, folder, publisher=publisher, exported=exported)
+            files = _RunFiles(
+                row, folder, publisher=publisher, exported=exported, left_out=store.left_out
+            )
             for model in models:
                 chosen = _model_figures(model, row, figures, reported)
                 files.write_model(model, chosen, next(samples), is_only=len(models) == 1)
@@ -115,12 +117,19 @@ class _RunFiles:
     """The files of a run."""
 
     def __init__(
-        self, run: Row, folder: Path, *, publisher: Mapping[str, str], exported: Exported
+        self,
+        run: Row,
+        folder: Path,
+        *,
+        publisher: Mapping[str, str],
+        exported: Exported,
+        left_out: str,
     ) -> None:
         self._run = run
         self._folder = folder
         self._publisher = publisher
         self._exported = exported
+        self._left_out = left_out
         self._extra = json_object(run["extra"])
 
     def write_model(
@@ -187,6 +196,8 @@ class _RunFiles:
 
     def _write_aggregate(self, place: str, document: Document) -> None:
         path = self._folder / f"{place}.json"
+        if self._left_out:
+            document["source_metadata"]["additional_details"] = {"left_out": self._left_out}
         check_spelling(path)
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
         write_whole(path, utf8(text + "\n").encode())
@@ -250,6 +261,7 @@ def _hashed(lines: Iterable[bytes], checksum: hashlib._Hash) -> Iterator[bytes]:
 
 EXPORTER = Exporter(
     export=export_eee,
+    says_left_out=True,
     target_help="Folder for data/<benchmark>/<developer>/<model>/.",
     options=(
         *SELECTION,

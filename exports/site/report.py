@@ -93,7 +93,7 @@ def _made_from(site: Site) -> str:
     state = read_state(site.connection)
     runs = sorted(site.run_names.items())  # an excerpt of a store has fewer, in the same batches
     types = [page_type.name for page_type in site.types]
-    data = [state.schema, state.definitions, sorted(state.batches), runs]
+    data = [state.schema, state.definitions, sorted(state.batches), runs, site.store.left_out]
     return sha256(repr([data, site.samples, site.name, types, code_digest()]).encode()).hexdigest()
 
 

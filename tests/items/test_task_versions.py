@@ -71,9 +71,14 @@ def quiz(store):
     fill(store)
     for task, rater in (("t03", "ann"), ("t03", "ben"), ("t07", "ben")):
         rate(store, task, rater, run_id=f"{task} {rater}")
+    rate_another(store)
+    return store
+
+
+def rate_another(store):
+    """Store a rating that was taken back."""
     rate(store, "t05", "ann", run_id="q5")
     rate(store, "t05", "ann", run_id="q6", is_wrong=False, day=2)
-    return store
 
 
 def said(store, *arguments, code=0):
@@ -130,6 +135,73 @@ def test_a_named_version_is_said_wherever_its_figures_are_shown(quiz):
     assert [row["model"] for row in of_core] == list(MODELS)
 
 
+GATE = ("gate", "--candidate", "bee", "--baseline", "ant", "--max-drop", 0.5, "--min-tasks", 5)
+
+
+@pytest.fixture
+def both(quiz, tmp_path):
+    """Run a command on the version `fixed`, and on a store that never had its wrong tasks."""
+    said(quiz, "version", "quiz", "--without-wrong", "fixed")
+    never = new_store(tmp_path / "never")
+    fill(never, GONE)
+    rate_another(never)
+
+    def run(*arguments, to=None):
+        found = []
+        for store, version in ((quiz, ("--task-version", "fixed")), (never, ())):
+            folder = tmp_path / f"files of {store.path.name}"
+            folder.mkdir(exist_ok=True)
+            target = () if to is None else ("--to", folder / to)
+            out, _ = said(store, *version, *arguments, *target)
+            found.append(out if to is None else folder / to)
+        return found
+
+    return run
+
+
+def test_a_gate_names_the_version(both):
+    ours, theirs = map(json.loads, both(*GATE, "--format", "json"))
+    assert ours.pop("left_out") == NAMED
+    assert ours == theirs
+    assert {each["n_tasks"] for each in ours["decisions"]} == {N_TASKS - 2, N_TASKS}
+    for fmt in ("table", "junit", "markdown", "github"):
+        ours, theirs = both(*GATE, "--format", fmt)
+        assert NAMED in ours
+        assert NAMED not in theirs
+
+
+def test_a_chart_names_the_version(both):
+    assert NAMED in both("plot", "leaderboard", to="board.svg")[0].read_text("utf-8")
+    pages = [file.read_text("utf-8") for file in both("plot", "leaderboard", to="board.html")]
+    assert NAMED in pages[0]
+    ours, theirs = (page[page.index("<table") :] for page in pages)
+    assert ours == theirs
+
+
+def test_every_page_of_a_report_names_the_version(both):
+    ours, theirs = both("report", "--suite", "quiz", "--title", "T", to="site")
+    pages = sorted(ours.rglob("*.html"))
+    assert len(pages) > 10
+    assert all(NAMED in page.read_text("utf-8") for page in pages)
+    said_of_it = f'<p class="note">{NAMED}</p>\n'
+    # The heading also counts the ratings of other tasks.
+    start = '<main id="content">'
+    for page in [theirs / "suites" / "quiz.html", *(theirs / "models").rglob("*.html")]:
+        of_version = (ours / page.relative_to(theirs)).read_text("utf-8").replace(said_of_it, "")
+        assert of_version.partition(start)[2] == page.read_text("utf-8").partition(start)[2]
+
+
+def test_aggregates_of_an_export_name_the_version(both):
+    ours, theirs = (
+        {file.name: json.loads(file.read_text("utf-8")) for file in folder.rglob("*.json")}
+        for folder in both("export", "eee", "--suite", "quiz", to="files")
+    )
+    assert len(ours) == 2 * len(MODELS)
+    for document in ours.values():
+        assert document["source_metadata"].pop("additional_details") == {"left_out": NAMED}
+    assert ours == theirs
+
+
 def test_parquet_says_it_too():
     out = io.BytesIO()
     layout = Layout(left_out=NAMED)
@@ -169,7 +241,12 @@ def test_what_cannot_be_used_is_refused(quiz):
     naming = ("version", "quiz", "--without-wrong")
     for arguments, message in (
         (("--task-version", "fxed", "show", "leaderboard"), "no task version 'fxed'; did you mean"),
-        (("--task-version", "fixed", "gate"), "can be used with abilities, compare"),
+        (("--task-version", "fixed", "judges"), "can be used with abilities, compare"),
+        (("--task-version", "fixed", "view"), "`report` writes its pages for a version"),
+        (
+            ("--task-version", "fixed", "export", "openclaw", "--to", "x"),
+            "files of openclaw cannot say that tasks are left out",
+        ),
         ((*naming, "x", "core-ant"), "either a RUN or --without-wrong"),
         (("version", "quiz", "--remove"), "--remove needs a RUN"),
         ((*naming, " "), "--without-wrong: write one line"),

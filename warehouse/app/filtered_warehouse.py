@@ -52,6 +52,10 @@ WHERE rated_run_id IS NOT NULL
 class _Excerpt(Store):
     """A warehouse without a lake, which is read as it is."""
 
+    def __init__(self, path: Path, left_out: str) -> None:
+        super().__init__(path)
+        self.left_out = left_out
+
     @contextmanager
     def reading(self, query: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
         """Open the warehouse for reading."""
@@ -87,7 +91,7 @@ def excerpt(
         yield store
         return
     with tempfile.TemporaryDirectory(prefix="evalstore-") as folder:
-        copy = _Excerpt(Path(folder))
+        copy = _Excerpt(Path(folder), store.left_out)
         # Reading brings the warehouse up to date and keeps its writers out.
         with store.reading() as connection:
             values = {"suite": suite, "run": run, "model": model}
@@ -131,13 +135,21 @@ def _nothing(
 
 
 @contextmanager
-def without_tasks(store: Store, tasks: Sequence[LeftOutTask]) -> Iterator[Store]:
-    """Yield a store without some tasks: all figures are as if they had never been asked."""
+def without_tasks(
+    store: Store, tasks: Sequence[LeftOutTask], left_out: str = ""
+) -> Iterator[Store]:
+    """Yield a store without some tasks: all figures are as if they had never been asked.
+
+    Args:
+        store: the store.
+        tasks: the tasks.
+        left_out: the sentence on them.
+    """
     # Imported here: it computes tables, which a report does not.
     from warehouse.engine.tables.left_out_tasks import leave_out_tasks
 
     with tempfile.TemporaryDirectory(prefix="evalstore-") as folder:
-        copy = _Excerpt(Path(folder))
+        copy = _Excerpt(Path(folder), left_out)
         with store.reading():
             store.copy_warehouse(copy.warehouse)
         leave_out_tasks(copy.warehouse, tasks, wait_seconds=WAIT_SECONDS)

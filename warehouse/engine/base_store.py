@@ -69,7 +69,10 @@ class BaseStore:
         lake: its batches.
         warehouse: the DuckDB file built from them; it can be deleted at any time.
         fresh_seconds: how long readers do without a new listing of an object store.
+        left_out: the sentence on the tasks that its figures leave out; empty if they have all.
     """
+
+    left_out = ""
 
     def __init__(
         self,

@@ -89,6 +89,7 @@ class Drawing:
         notes: what the picture leaves out, and why.
         columns: names of the columns of the table behind it.
         rows: the rows of that table; `is_rate` says whether those of `SHARES` are pass rates.
+        left_out: the sentence on tasks that all of it leaves out, a title; empty for none.
     """
 
     title: str
@@ -98,6 +99,7 @@ class Drawing:
     notes: list[str]
     columns: tuple[str, ...]
     rows: list[Row]
+    left_out: str = ""
 
     @property
     def chart(self) -> alt.VConcatChart:
@@ -105,7 +107,10 @@ class Drawing:
         import altair as alt  # takes half a second: pages need it only for pictures
 
         panels = alt.vconcat(*(draw() for draw in self.pictures))
-        return themed(panels.resolve_scale(color="independent"), self.width)
+        joined = panels.resolve_scale(color="independent")
+        if self.left_out:
+            joined = joined.properties(title=self.left_out)
+        return themed(joined, self.width)
 
     def spec(self) -> dict[str, Any]:
         """Return the specification of the picture.

@@ -73,9 +73,12 @@ def draw_chart(
     if not panels:
         raise BadInput(_nothing(chart, given))
     try:
-        return draw_panels(chart, panels, width=width)
+        drawing = draw_panels(chart, panels, width=width)
     except BadInput as error:
         raise BadInput("; ".join([_nothing(chart, given), *filter(None, [str(error)])])) from None
+    if not store.left_out:
+        return drawing
+    return replace(drawing, left_out=store.left_out, words=[store.left_out, *drawing.words])
 
 
 def draw_panels(chart: Chart, panels: Sequence[Panel], *, width: int = WIDTH) -> Drawing:

@@ -174,8 +174,9 @@ def gate(
     from warehouse.analysis.decisions.gate.gate import run_gate
 
     rules = _rules(rules_file, options)
-    with open_store(path).reading() as connection:
-        verdict = run_gate(connection, rules)
+    store = open_store(path)
+    with store.reading() as connection:
+        verdict = replace(run_gate(connection, rules), left_out=store.left_out)
     click.echo(_writers()[fmt](verdict), nl=False)
     for kind, target in (("junit", junit), ("markdown", markdown), ("json", json)):
         if target is not None:

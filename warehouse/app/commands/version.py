@@ -16,7 +16,7 @@ from warehouse.app.console.cli import (
     table_options,
 )
 from warehouse.app.console.completion import complete_run, complete_suite
-from warehouse.app.console.task_version import TASK_VERSION, ChosenVersion
+from warehouse.app.console.task_version import TASK_VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,8 +103,8 @@ def choose_task_version(context: click.Context, name: str) -> None:
 
     store = open_store(context.obj)
     found = find_version(store, name)
-    copy = context.with_resource(without_tasks(store, found.left_out))
-    context.meta[TASK_VERSION] = ChosenVersion(copy, found.sentence)
+    copy = without_tasks(store, found.left_out, found.sentence)
+    context.meta[TASK_VERSION] = context.with_resource(copy)
     note_wrapped(found.sentence)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from warehouse.app.console.task_version import chosen_task_version, left_out_tasks
+from warehouse.app.console.task_version import left_out_tasks, store_of_version
 from warehouse.core.errors import BadInput, EvalstoreError, ExitCode
 
 if TYPE_CHECKING:
@@ -174,8 +174,8 @@ def open_store(path: Path) -> Store:
     A command opens a folder once, and its readers list an object store once. With
     `--task-version` it is a copy without the tasks that the version leaves out.
     """
-    if (chosen := chosen_task_version()) is not None:
-        return chosen.store
+    if (chosen := store_of_version()) is not None:
+        return chosen
     from warehouse.app.opening import open_store as open_any
 
     context = click.get_current_context(silent=True)

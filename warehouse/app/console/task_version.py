@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,20 +13,13 @@ if TYPE_CHECKING:
 TASK_VERSION = "evalstore.task_version"
 
 
-class ChosenVersion(NamedTuple):
-    """A copy of the store without the tasks that the version leaves out, and what it says of it."""
-
-    store: Store
-    sentence: str
-
-
-def chosen_task_version() -> ChosenVersion | None:
-    """Return the version that the command line chooses; None without `--task-version`."""
+def store_of_version() -> Store | None:
+    """Return the store without the tasks that `--task-version` leaves out; None without it."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(TASK_VERSION)
 
 
 def left_out_tasks() -> str:
     """Return the sentence on what `--task-version` leaves out; empty without it."""
-    chosen = chosen_task_version()
-    return "" if chosen is None else chosen.sentence
+    chosen = store_of_version()
+    return "" if chosen is None else chosen.left_out

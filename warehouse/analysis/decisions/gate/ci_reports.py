@@ -122,7 +122,7 @@ def github_report(verdict: Verdict) -> str:
         if level is not None:
             title = _property(f"{verdict.treatment(decision)}: {heading(verdict, decision)}")
             lines.append(f"::{level} title={title}::{_message(_reason(decision))}")
-    if not lines:
+    if not lines or verdict.left_out:
         lines.append(f"::notice title={_property(_SUITE)}::{_message(summary(verdict))}")
     return "\n".join(lines) + "\n"
 

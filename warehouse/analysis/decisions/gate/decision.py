@@ -148,11 +148,13 @@ class Verdict:
         rules: the rules.
         decisions: one for each rule and task set, in the order of the rules.
         notes: what else the reader should know.
+        left_out: the sentence on the tasks that the figures leave out; empty if they have all.
     """
 
     rules: Rules
     decisions: tuple[Decision, ...]
     notes: tuple[str, ...] = ()
+    left_out: str = ""
 
     def treatment(self, decision: Decision) -> str:
         """Return what a decision counts as: `passed`, `failed`, `warning` or `inconclusive`.

@@ -36,7 +36,8 @@ def summary(verdict: Verdict) -> str:
     counts = {name: treated.count(name) for name in ("passed", "failed", "inconclusive", "warning")}
     words = {"warning": "not decided (warning)", "inconclusive": "not decided"}
     listed = ", ".join(f"{n:,} {words.get(name, name)}" for name, n in counts.items() if n)
-    return f"gate {verdict.outcome.value}: {listed}"
+    left_out = f"; {verdict.left_out}" if verdict.left_out else ""
+    return f"gate {verdict.outcome.value}: {listed}{left_out}"
 
 
 def sides(verdict: Verdict) -> str:
@@ -133,4 +134,6 @@ def json_report(verdict: Verdict) -> str:
         "decisions": decisions,
         "notes": list(verdict.notes),
     }
+    if verdict.left_out:
+        document["left_out"] = verdict.left_out
     return as_json(document) + "\n"
