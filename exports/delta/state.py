@@ -13,7 +13,7 @@ import orjson
 
 from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged, StoreNewer
 from warehouse.core.files import read_regular
-from warehouse.lake.atomic import sync_folder, write_durably
+from warehouse.lake.atomic import create_durably
 from warehouse.lake.delta_log import PUBLISHED_MEANWHILE
 
 if TYPE_CHECKING:
@@ -29,8 +29,10 @@ _ABOUT = "Delta tables that `evalstore publish delta` wrote. It deletes its form
 _FORMAT = 1
 _LARGEST = 2**30
 _DAY_SECONDS = 86_400
+# Of ours, and of deltalake's.
+_PARTIAL = (".*", "*[#]*", "*.tmp")
 # Data files, and files whose writer was killed before they got their names.
-_OURS = ("*/*.parquet", "_publications/*.part", "*/_delta_log/*.tmp")
+_OURS = ("*/*.parquet", "_publications/.*", *(f"*/_delta_log/{name}" for name in _PARTIAL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,9 @@ class PublicFolder:
         if mark.exists():
             if orjson.loads(mark.read_bytes())["format"] > _FORMAT:
                 raise StoreNewer(f"{self.path}: a newer evalstore publishes here; upgrade this one")
-        elif self.path.is_dir() and any(self.path.iterdir()):
+        elif self.path.is_dir() and any(
+            not path.name.startswith(f".{MARK}") for path in self.path.iterdir()
+        ):
             raise BadInput(
                 f"{self.path} holds something else than published tables; name a new folder"
             )
@@ -167,14 +171,15 @@ class PublicFolder:
         """
         self.check()
         try:
-            self.public.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
             raise BadInput(f"{self.path}: cannot be written ({error.strerror})") from error
         try:
             _lock(descriptor, self.path)
-            write_durably(self.path / MARK, orjson.dumps({"about": _ABOUT, "format": _FORMAT}))
-            self._publications.mkdir(exist_ok=True)
+            mark = orjson.dumps({"about": _ABOUT, "format": _FORMAT})
+            create_durably(self.path / MARK, mark)
+            self._publications.mkdir(parents=True, exist_ok=True)
             yield
         except OSError as error:
             raise BadInput(f"{self.path}: cannot be written ({error.strerror or error})") from error
@@ -196,16 +201,8 @@ class PublicFolder:
         Raises:
             StoreBusy: another process wrote one of this number.
         """
-        target = self._file(publication.number)
-        partial = target.with_suffix(f".{os.getpid()}.part")
-        try:
-            write_durably(partial, orjson.dumps(publication))
-            os.link(partial, target)
-        except FileExistsError:
-            raise StoreBusy(f"{self.path}: {PUBLISHED_MEANWHILE}") from None
-        finally:
-            partial.unlink(missing_ok=True)
-        sync_folder(target.parent)
+        if not create_durably(self._file(publication.number), orjson.dumps(publication)):
+            raise StoreBusy(f"{self.path}: {PUBLISHED_MEANWHILE}")
 
     def outdated(self, latest: Publication) -> list[Publication]:
         """Return the publications that are not kept any more, and have not been deleted."""

@@ -48,8 +48,8 @@ def store(tmp_path_factory):
 
 
 REMARK = (
-    "38 of 39 judged passed, 60 tasks; 63.3 % if the missing verdicts are failures, 98.3 % if passes; "
-    "the interval is of the judged"
+    "38 of 39 judged passed, 60 tasks; 63.3 % if the missing verdicts are failures, "
+    "98.3 % if passes; the interval is of the judged"
 )
 
 

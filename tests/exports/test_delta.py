@@ -248,6 +248,9 @@ def test_other_folders_are_refused(store, tmp_path, monkeypatch):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(BadInput, match="holds something else"):
         publish_tables(store, tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / f".{state.MARK}.01M8JEZK6V2KA0PEF5EWQRD770").touch()  # of a kill
+    PublicFolder(tmp_path / "out").check()
     with pytest.raises(BadInput, match="to folders only"):
         publish_tables(store, Path("s3://bucket/tables"))
     monkeypatch.setitem(sys.modules, "deltalake", None)
@@ -422,14 +425,17 @@ def raise_interrupt(_public, publication):
 def test_what_killed_publications_left_is_swept(made, tmp_path):
     out = tmp_path / "out"
     publish_tables(made, out)
-    old, new = (out / "public/results" / name for name in ("old.parquet", "new.parquet"))
-    for path in (old, new):
+    names = ("old.parquet", "_delta_log/.0.json.A", "_delta_log/1.json#1", "_delta_log/2.tmp")
+    old = [out / "public/results" / name for name in names]
+    new = out / "public/results/new.parquet"
+    for path in (*old, new):
         shutil.copy(next((out / "public/results").glob("*.parquet")), path)
-    os.utime(old, (0, 0))
+    for path in old:
+        os.utime(path, (0, 0))
     publish_tables(made, out)
-    assert old.exists()
-    assert "deleted 1 files" in publish_tables(made, out, sweep=True).notes[-1]
-    assert (old.exists(), new.exists()) == (False, True)
+    assert all(path.exists() for path in old)
+    assert "deleted 4 files" in publish_tables(made, out, sweep=True).notes[-1]
+    assert (any(path.exists() for path in old), new.exists()) == (False, True)
     check_equals_warehouse(made, out)
 
 

@@ -70,11 +70,20 @@ class DeltaLog:
             # `is_deltatable` would stop all threads while it waits for an object store.
             with suppress(TableNotFoundError):
                 if self._options is not None or self.path.is_dir():
-                    self._table = DeltaTable(self._uri, storage_options=self._options)
+                    self._table = self._open()
             if self._table is not None:
                 self.version = self._table.version()
                 files = pa.table(self._table.get_add_actions())
                 self.active = set(files.column("path").to_pylist())
+
+    def _open(self) -> DeltaTable:
+        """Open the table; once again if another process cleans up its log between two reads."""
+        try:
+            return DeltaTable(self._uri, storage_options=self._options)
+        except TableNotFoundError:
+            raise
+        except DeltaError:
+            return DeltaTable(self._uri, storage_options=self._options)
 
     def commit(
         self, schema: pa.Schema, meanings: Mapping[str, str], files: Mapping[str, DataFile]

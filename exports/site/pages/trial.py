@@ -165,8 +165,8 @@ def _models(row: Row) -> str:
 def _checks(rows: list[Row]) -> Table:
     n_checks = rows[0]["n_checks"] if rows else 0
     texts = ("metric", "scorer", "explanation")
-    rows = [row | {name: start_of(row[name] or "", _SHORT) for name in texts} for row in rows]
-    return table(rows, _CHECK_COLUMNS, headings={"metric": "check"}, n_rows=n_checks)
+    cut = [{**row, **{name: start_of(row[name] or "", _SHORT) for name in texts}} for row in rows]
+    return table(cut, _CHECK_COLUMNS, headings={"metric": "check"}, n_rows=n_checks)
 
 
 def _is_shown(site: Site) -> bool:
