@@ -15,7 +15,7 @@ TOOLS := inspect lm_eval promptfoo harbor
 # Where a tool needs another Python; without it, its tests are skipped.
 PYTHON_harbor ?= python3.12
 
-.PHONY: demo test test-slow campaigns test-all lint tidy test-oldest test-oldest-full browser picture s3 spark spark-full spark-kills peers format docs docs-site size dist lock bench bench-full bench-quick simulations mutants clean
+.PHONY: demo test test-slow campaigns test-all lint tidy test-oldest test-oldest-full browser picture s3 spark spark-full spark-kills delta-spark peers format docs docs-site size dist lock bench bench-full bench-quick simulations mutants clean
 
 demo: $(DEMO_READY)  ## import the samples, show the leaderboard, export the specification's files, write a site
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -135,6 +135,10 @@ spark-full: $(READY)  ## the same with 1, 2 and 7 shards
 spark-kills: export EVALSTORE_SPARK_KILLS = 10
 spark-kills: $(READY)  ## the same, with workers and the command killed at ten moments each
 	$(tests_with_spark)
+
+delta-spark: $(READY)  ## have Spark run the queries of docs/queries-spark.md, where Delta's jars can be had
+	@sh tools/spark.sh $(PYTHON) $(SPARK)
+	@[ ! -e $(SPARK)/.ready ] || $(SPARK)/bin/python -m pytest -rs tests/exports/test_spark_queries.py::test_spark_gives_the_figures_of_the_warehouse
 
 # Other tools' own programs, never in $(VENV): they are only asked what they write and read.
 peers: $(READY) $(TOOLS:%=build/tools/%/.ready)  ## install Inspect, lm-eval, promptfoo and Harbor in build/tools, and test with them
