@@ -267,8 +267,7 @@ class _Sync:
         names = sorted(self._lake.batch_names())
         for name in names:
             folder = self._lake.read(name)
-            paths = (self._lake.file(folder, table) for table in folder.files)
-            planner.add(folder, sum(path.stat().st_size for path in paths))
+            planner.add(folder, sum(self._lake.size(folder, table) for table in folder.files))
             replaced.update(folder.replaces)
         return [name for name in names if name not in replaced]
 

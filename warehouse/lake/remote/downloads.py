@@ -42,15 +42,7 @@ class Downloads:
         self._objects = objects
 
     def fetch(self, kind: str, names: Iterable[str]) -> dict[str, str]:
-        """Fetch batches, with a list of their files in place of copies.
-
-        Args:
-            kind: the folder of their descriptions.
-            names: their names.
-
-        Returns:
-            What is wrong with those that cannot be used, by name.
-        """
+        """Fetch batches, described in this folder, without copies; return problems by name."""
         return self._each(partial(self._fetch_batch, kind), names)
 
     def fetch_copies(self, names: Iterable[str]) -> dict[str, str]:
