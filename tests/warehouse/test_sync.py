@@ -27,7 +27,7 @@ from support import (
 )
 
 from warehouse.core.hashing import file_sha256
-from warehouse.engine.connection import open_for_writing
+from warehouse.engine.connection import limit_memory, open_for_writing
 from warehouse.engine.tables import score_tables
 from warehouse.engine.views.sql_files import shipped_sql
 
@@ -36,6 +36,7 @@ DEFINED = """
     UNION SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views()
     ORDER BY ALL
 """
+LIMIT = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
 LOGS = sorted((EXAMPLES / "benchmark_logs").glob("*.yaml"))
 OTHERS = sorted([*(EXAMPLES / "models").glob("*.yaml"), *(EXAMPLES / "tasks").glob("*.yaml")])
@@ -329,3 +330,18 @@ def test_a_batch_that_is_older_than_a_column_is_loaded(tmp_path):
             query = "SELECT count(*), count(setup) FROM lake.results"
             assert store.sql(query).fetchall() == [(n_results, n_results)]
         import_into(store, grown)
+
+
+def test_a_rebuild_that_lacks_memory_takes_more(tmp_path, monkeypatch):
+    store = new_store(tmp_path / "store")
+    import_into(store, write_log(tmp_path / "log.yaml", log()))
+    before = store.sql("FROM leaderboard").fetchall()
+    with open_for_writing(store.warehouse, wait_seconds=0) as connection:
+        limit_memory(connection, 100_000_000)
+        limit_memory(connection, 200_000_000)
+        assert connection.execute(LIMIT).fetchall()[0][0] < 100_000_000
+        with pytest.raises(duckdb.OutOfMemoryException):
+            limit_memory(connection, 1000)
+    monkeypatch.setattr("warehouse.engine.tables.sync._MOST_MEMORY", 1000)
+    store.sync(rebuild=True)
+    assert store.sql("FROM leaderboard").fetchall() == before

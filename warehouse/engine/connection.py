@@ -75,6 +75,13 @@ def open_for_writing(
         _close(connection, registered)
 
 
+def limit_memory(connection: duckdb.DuckDBPyConnection, most_bytes: int) -> None:
+    """Lower DuckDB's limit of memory; beyond it, temporary files are written."""
+    query = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"
+    [(limit,)] = connection.execute(query).fetchall()
+    connection.execute(f"SET memory_limit = '{min(limit, most_bytes)} bytes'")
+
+
 def log_file(path: Path) -> Path:
     """Return the path of a warehouse's log of committed changes, which need not exist."""
     return path.with_name(f"{path.name}.wal")

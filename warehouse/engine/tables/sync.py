@@ -15,7 +15,12 @@ from warehouse.core.files import open_regular
 from warehouse.core.in_memory import open_in_memory
 from warehouse.core.schemas import TABLES
 from warehouse.core.text.formatting import visible
-from warehouse.engine.connection import log_file, open_for_reading, open_for_writing
+from warehouse.engine.connection import (
+    limit_memory,
+    log_file,
+    open_for_reading,
+    open_for_writing,
+)
 from warehouse.engine.tables import definitions, loading
 from warehouse.engine.tables.definitions import create_warehouse, define
 from warehouse.engine.tables.state import (
@@ -61,6 +66,8 @@ _LONGEST = 200  # characters of an error of DuckDB
 _MOST_REDEFINED = 20_000
 # A larger rebuild commits each statement: DuckDB plans queries of its own changes badly.
 _MOST_IN_ONE_TRANSACTION = 100_000
+# DuckDB's memory in a rebuild: with more it only keeps blocks that it has written already.
+_MOST_MEMORY = 2 * 10**9
 # Key in `lake.meta` of the speed of the last rebuild, in results per second, and what it is
 # assumed to be without one: that of two slow processors.
 _PACE, _USUAL_PACE = "results per second", 100_000.0
@@ -249,6 +256,8 @@ def _rebuild(
     try:
         is_copy = create_warehouse(new_file, wait_seconds, from_template=from_template)
         with open_for_writing(new_file, wait_seconds=wait_seconds) as connection:
+            if from_template:
+                limit_memory(connection, _MOST_MEMORY)
             fill = load_and_derive if n_results > _MOST_IN_ONE_TRANSACTION else _increment
             loaded = fill(connection, lake, batches, columns)
             if n_results and (seconds := time.monotonic() - started) > _SHORT_SECONDS:
@@ -258,7 +267,7 @@ def _rebuild(
             connection.execute("CHECKPOINT")
     except duckdb.Error as error:
         _discard(new_file)
-        if is_copy:
+        if is_copy or (from_template and isinstance(error, duckdb.OutOfMemoryException)):
             # It stays if the cache folder cannot be written: the second try must not copy it again.
             discard_template(definitions.digest())
             said = replace(pace, on_rebuild=None)
