@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from support import command, new_store
+from support import add_rows, command, new_store
 
 from exports.site.pages import compare as compare_pages
 from exports.site.site import opened_site
@@ -109,7 +109,7 @@ def test_a_pair_has_an_interval_though_a_bound_was_tested_on_the_same_counts(tmp
     record("partial", "a", [True] * 8)
     record("partial", "b", [True] * 7 + [None])
     [(tasks, only_a, only_b)] = store.sql(
-        "SELECT bounded_tasks, bounded_better_a, bounded_better_b FROM scores.pair_counts"
+        "SELECT bounded_tasks, bounded_better_a, bounded_better_b FROM scores.board_pairs"
     ).fetchall()
     n_both = tasks - only_a - only_b
     record("full", "a", [True] * (n_both + only_a) + [False] * only_b)
@@ -119,3 +119,20 @@ def test_a_pair_has_an_interval_though_a_bound_was_tested_on_the_same_counts(tmp
         "WHERE suite = 'full'"
     ).fetchall()
     assert counts == [(only_a, only_b, True)]
+
+
+def test_the_pairs_of_a_wide_board_are_listed_without_tests(tmp_path):
+    store = new_store(tmp_path / "store")
+    runs = [
+        {"suite": "wide", "run_id": f"r{n:03}", "generation": "root", "content_id": f"r{n}"}
+        for n in range(101)
+    ]
+    calls = [
+        {**run, "model": run["run_id"], "task_id": "t", "seq": 1, "is_correct": True}
+        for run in runs
+    ]
+    add_rows(store.lake, runs=runs, results=calls)
+    pairs = "SELECT count(*), count(p_value), sum(n_both) FROM paired_comparisons"
+    assert store.sql(pairs).fetchall() == [(5050, 0, 5050)]
+    ranks = "SELECT count(*), count(rank_low), min(len(alike_models)) FROM leaderboard_groups"
+    assert store.sql(ranks).fetchall() == [(101, 0, 100)]

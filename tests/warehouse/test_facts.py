@@ -14,7 +14,8 @@ from warehouse.lake import compaction
 
 KEY = "suite, run_id, content_id"
 ENTRY = "suite, run_id, provider, model, settings, task_set, is_replay"
-TABLES = {file.name: file for file in shipped_sql() if file.is_by_run or file.is_board}
+FILES = {file.name: file for file in shipped_sql()}
+TABLES = {name: file for name, file in FILES.items() if file.is_by_run or file.is_board}
 # The stored side, and the same from what it is made of.
 PAIRS = {
     "is_replaced": (
@@ -42,8 +43,8 @@ PAIRS = {
         "FROM scores.setup_inputs",
     ),
     "pair_tests": (
-        "SELECT test_key FROM scores.pair_tests SEMI JOIN scores.pair_counts USING (test_key)",
-        "SELECT DISTINCT test_key FROM scores.pair_counts",
+        "SELECT test_key FROM scores.pair_tests SEMI JOIN scores.board_pairs USING (test_key)",
+        "SELECT DISTINCT test_key FROM scores.board_pairs",
     ),
     "entry_trials": (
         (
@@ -58,6 +59,14 @@ PAIRS = {
     ),
     **{name: (f"FROM {file.qualified}", file.sql) for name, file in TABLES.items()},
 }
+# The view has the pairs that are not kept.
+PAIRS["board_pairs"] = (
+    "FROM scores.board_pairs",
+    TABLES["board_pairs"].sql.replace(
+        "FROM scores.pair_counts",
+        f"FROM ({FILES['pair_counts'].sql.replace('scores.wide_boards', 'scores.board_runs')})",
+    ),
+)
 
 
 def differences(store):

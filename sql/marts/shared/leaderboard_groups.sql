@@ -50,7 +50,7 @@ pairs AS (
         pairs.difference_low,
         pairs.difference_high,
         CASE WHEN coalesce(pairs.n_clusters, pairs.n_tasks) >= 6 THEN pairs.p_held END AS p_value
-    FROM scores.compared_pairs AS pairs
+    FROM scores.tested_pairs AS pairs
     JOIN boards AS a
         ON pairs.suite = a.suite
         AND pairs.task_set = a.task_set

@@ -1,97 +1,24 @@
--- Two models on the tasks that both were scored on, by each metric, with the test of `evalstore compare`:
--- see scores.pair_counts.
+-- Two models on the tasks that both were scored on, by each metric, with the test of `evalstore compare`;
+-- those of more than 100 models have none.
 -- grain: suite × task set × scorer × metric × filter × pair of models, a before b
--- inherits: score_comparisons, scores.pair_counts
--- p_missing: p-value with every missing verdict counted against the model that is ahead, 1 if it then is
---     not; NULL where none is missing
--- p_held: the larger of p_value and p_missing: what holds whatever the missing verdicts are
-WITH tested AS (
-    SELECT
-        pairs.* EXCLUDE (
-            differences,
-            sizes,
-            test_key,
-            scale,
-            n_models,
-            bounded_tasks,
-            bounded_better_a,
-            bounded_better_b,
-            bounded_differences,
-            bounded_units,
-            bounded_sizes,
-            bounded_test,
-            bounded_key
-        ),
-        tests.p_value,
-        CASE
-            WHEN pairs.bounded_key IS NULL THEN NULL
-            -- The model that is ahead may not be.
-            WHEN pairs.mean_difference * coalesce(
-                list_sum(pairs.bounded_differences), pairs.bounded_better_a - pairs.bounded_better_b
-            ) <= 0 THEN 1
-            ELSE bounded.p_value
-        END AS p_missing,
-        greatest(tests.p_value, p_missing) AS p_held,
-        tests.low AS difference_low,
-        tests.high AS difference_high,
-        -- No data of fewer tasks, or clusters of them, could be significant (Tarone 1990,
-        -- Biometrics 46, 515).
-        coalesce(pairs.n_clusters, pairs.n_tasks) >= 6 AND tests.p_value IS NOT NULL AS is_adjusted
-    FROM scores.pair_counts AS pairs
-    LEFT JOIN scores.pair_tests AS tests ON pairs.test_key = tests.test_key
-    LEFT JOIN scores.pair_tests AS bounded ON pairs.bounded_key = bounded.test_key
-),
-
-ranked AS (
-    SELECT
-        *,
-        row_number() OVER (
-            PARTITION BY suite, task_set, scorer, metric, filter, is_adjusted
-            ORDER BY
-                p_held, model_a, settings_a, model_b, settings_b, provider_a, provider_b
-        ) AS place,
-        count(*) OVER (
-            PARTITION BY suite, task_set, scorer, metric, filter, is_adjusted
-        ) AS n_pairs
-    FROM tested
+-- inherits: scores.tested_pairs
+FROM scores.tested_pairs
+UNION ALL BY NAME
+SELECT * EXCLUDE (
+    n_models,
+    scale,
+    differences,
+    sizes,
+    test_key,
+    bounded_tasks,
+    bounded_better_a,
+    bounded_better_b,
+    bounded_differences,
+    bounded_units,
+    bounded_sizes,
+    bounded_test,
+    bounded_key,
+    is_lead_kept
 )
-
-SELECT
-    suite,
-    task_set,
-    scorer,
-    metric,
-    filter,
-    provider_a,
-    model_a,
-    settings_a,
-    run_a,
-    provider_b,
-    model_b,
-    settings_b,
-    run_b,
-    n_tasks,
-    n_clusters,
-    n_differing,
-    n_attempts_a,
-    n_attempts_b,
-    n_both,
-    n_better_a,
-    n_better_b,
-    n_neither,
-    mean_a,
-    mean_b,
-    mean_difference,
-    difference_low,
-    difference_high,
-    test,
-    p_value,
-    p_missing,
-    p_held,
-    CASE
-        WHEN is_adjusted
-            THEN least(1.0, max((n_pairs - place + 1) * p_held) OVER (
-                PARTITION BY suite, task_set, scorer, metric, filter, is_adjusted ORDER BY place
-            ))
-    END AS p_holm
-FROM ranked
+FROM scores.pair_counts
+WHERE n_models > 100

@@ -1,6 +1,6 @@
 -- What the tests of two models see: the tasks that both were scored on, by each metric; see
--- board_scores. The unit is the task, or the cluster of tasks that depend on each other. The tests
--- themselves are kept in scores.pair_tests.
+-- board_scores. The unit is the task, or the cluster of tasks that depend on each other. The view has
+-- those of wide boards only; sync computes and keeps the others, in board_pairs.
 -- grain: suite × task set × scorer × metric × filter × pair of models, a before b
 -- inherits: score_comparisons, scores.task_facts
 -- n_models: models of the task set with such a score
@@ -21,6 +21,7 @@
 -- bounded_sizes: tasks of each cluster then
 -- bounded_test: the test of these
 -- bounded_key: hash of what the test of these depends on
+-- is_lead_kept: whether the model that is ahead then still is; NULL where none is missing
 WITH scored AS (
     SELECT
         suite,
@@ -41,6 +42,7 @@ WITH scored AS (
         series,
         hash(text_hash(suite), text_hash(task_set), text_hash(scorer), text_hash(metric), text_hash(filter)) AS contest
     FROM scores.board_scores
+    SEMI JOIN scores.wide_boards USING (suite, task_set)
     LEFT JOIN suite_traits AS traits USING (suite)
     WHERE is_headline(metric, traits.headline_metrics, traits.minor_metrics)
 ),
@@ -381,5 +383,9 @@ SELECT
                 bounded_test, n_asked, bounded_better_a, bounded_better_b, scale,
                 bounded_differences, bounded_sizes
             )
-    END AS bounded_key
+    END AS bounded_key,
+    CASE WHEN bounded_key IS NOT NULL THEN coalesce(
+        mean_difference * coalesce(list_sum(bounded_differences), bounded_better_a - bounded_better_b) > 0,
+        true
+    ) END AS is_lead_kept
 FROM averaged

@@ -47,11 +47,19 @@ _CONCERNED = {
     ),
 }
 _CONCERNED |= dict.fromkeys(("unchecked_tasks", "task_clusters"), _CONCERNED["judged_tasks"])
-# Boards whose run of a model is another one, was computed again or is rated by a changed run, and
-# those of suites with scores that may have been computed again.
-_CHANGED_BOARDS = """
+# What else the differing rows of a table are kept for: boards with another run of a model than
+# before, and series (series, task_set) with another run than before, or one at another time.
+_NOTED = {
+    "board_runs": (
+        "CREATE OR REPLACE TEMP TABLE changed_boards AS SELECT suite, task_set FROM differing"
+    ),
+    "drift_runs": "CREATE OR REPLACE TEMP TABLE changed_series AS FROM differing",
+}
+# Boards whose run of a model was computed again or is rated by a changed run, and those of suites
+# with scores that may have been computed again.
+_OTHER_BOARDS = """
 CREATE OR REPLACE TEMP TABLE changed_boards AS
-    SELECT suite, task_set FROM differing
+    FROM changed_boards
     UNION
     SELECT suite, task_set FROM scores.board_runs SEMI JOIN rated_runs USING (suite, run_id)
     UNION
@@ -59,9 +67,6 @@ CREATE OR REPLACE TEMP TABLE changed_boards AS
     UNION
     SELECT suite, task_set FROM scores.board_runs WHERE list_contains($rescored, suite)
 """
-# The series (series, task_set) whose drift is computed again: the table `differing` has those that
-# have another run than before, or one at another time.
-_CHANGED_SERIES = "CREATE OR REPLACE TEMP TABLE changed_series AS FROM differing"
 _ALL_SERIES = """
 DELETE FROM scores.drift_breaks;
 CREATE OR REPLACE TEMP TABLE changed_series AS FROM scores.drift_runs
@@ -103,6 +108,9 @@ def compute_boards(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFil
         files: the SQL files of these tables, in order.
     """
     for file in files:
+        if file.name == "board_pairs":
+            connection.execute("DELETE FROM scores.board_pairs")  # filled with the tests
+            continue
         if file.name == "drift_breaks":
             connection.execute(_ALL_SERIES)
             _find_breaks(connection, file)
@@ -141,6 +149,8 @@ def update_boards(
         if file.is_by_run:
             _rate(connection, file)
             continue
+        if file.name == "board_pairs":
+            continue
         if file.name == "drift_breaks":
             connection.execute(_WITH_RATED_RUNS)
             _find_breaks(connection, file)
@@ -149,13 +159,13 @@ def update_boards(
         if file.name == "asked_tasks" and runs is not None and runs.are_new:
             query = _merged(connection, file, runs)
         is_changed = _replace(connection, file, query)
-        if file.name == "drift_runs":
-            connection.execute(_CHANGED_SERIES)
+        if file.name in _NOTED:
+            connection.execute(_NOTED[file.name])
         if is_changed and file.name in _CONCERNED:
             connection.execute(
                 f"INSERT INTO rated_runs SELECT DISTINCT *, false FROM ({_CONCERNED[file.name]})"
             )
-    connection.execute(_CHANGED_BOARDS, {"rescored": sorted(rescored)})
+    connection.execute(_OTHER_BOARDS, {"rescored": sorted(rescored)})
     update_pair_tests(connection, "changed_boards")
 
 

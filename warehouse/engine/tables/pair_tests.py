@@ -1,8 +1,9 @@
-"""The table `scores.pair_tests`: the tests of pairs of models, which SQL cannot compute.
+"""The pairs of models on boards: their counts, and their tests, which SQL cannot compute.
 
-A row belongs to what a test depends on, not to the pair: sync computes those that are missing, so
+The counts (`scores.board_pairs`) are computed for the boards that have changed. A test belongs to
+what it depends on, not to the pair (`scores.pair_tests`): sync computes those that are missing, so
 that its work depends on what is new. Boards of more models than a table of all pairs can be read
-for have no tests: `evalstore compare` tests the pairs that it is asked about.
+for have neither: `evalstore compare` tests the pairs that it is asked about.
 """
 
 from __future__ import annotations
@@ -53,20 +54,22 @@ DELETE FROM tested_scores WHERE {_CONTEST} IN (
     SELECT {_CONTEST} FROM tested_scores GROUP BY ALL HAVING count(DISTINCT series) > {_MOST_MODELS}
 )
 """
+_DROP_PAIRS = """
+DELETE FROM scores.board_pairs AS pairs USING {boards} AS boards
+WHERE pairs.suite = boards.suite AND pairs.task_set = boards.task_set
+"""
 _MISSING = f"""
-WITH pairs AS MATERIALIZED ({{pairs}})
-
 SELECT test_key, any_value(COLUMNS(* EXCLUDE (test_key, n_models))), min(n_models) AS n_models
 FROM (
     SELECT
         test_key, test, n_tasks, n_better_a, n_better_b, scale, differences, sizes, n_models
-    FROM pairs
+    FROM counted_pairs
     UNION ALL
     -- With missing verdicts as bounds, only the p-value is asked for.
     SELECT
         bounded_key, bounded_test, bounded_tasks, bounded_better_a, bounded_better_b, scale,
         bounded_differences, bounded_sizes, {_MOST_MODELS}
-    FROM pairs
+    FROM counted_pairs
     WHERE bounded_key IS NOT NULL
 )
 GROUP BY test_key
@@ -103,31 +106,36 @@ def create_pair_tests(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def update_pair_tests(connection: duckdb.DuckDBPyConnection, boards: str) -> None:
-    """Add the tests of pairs that are missing, in the caller's transaction.
+    """Count the pairs of boards, and add missing tests, in the caller's transaction.
 
     Args:
         connection: the warehouse.
-        boards: the table (suite, task_set) of the boards to look at.
+        boards: the table (suite, task_set) of the boards to look at, those that are gone included.
     """
+    connection.execute(_DROP_PAIRS.format(boards=boards))
     connection.execute(_TESTED_BOARDS.format(boards=boards))
     parts = connection.execute("SELECT DISTINCT part FROM tested_boards ORDER BY part").fetchall()
     for (part,) in parts:
-        source = _pairs_of_part(connection, part)
-        missing = connection.execute(_MISSING.format(pairs=source)).fetchall()
+        _count_pairs(connection, part)
+        missing = connection.execute(_MISSING).fetchall()
         if missing:
             _add_tests(connection, [_Pair(*row) for row in missing])
 
 
-def _pairs_of_part(connection: duckdb.DuckDBPyConnection, part: int) -> str:
-    """Return the query of `scores.pair_counts` that reads the tasks of some boards only."""
+def _count_pairs(connection: duckdb.DuckDBPyConnection, part: int) -> None:
+    """Put the pairs of some boards into the temporary table `counted_pairs`, and keep them."""
     [(n_runs,)] = connection.execute(_TESTED_RUNS.format(part=part)).fetchall()
     files = {file.qualified: file.sql for file in shipped_sql()}
     scores = files["scores.board_scores"].replace("scores.board_runs", "tested_runs")
     connection.execute(f"CREATE OR REPLACE TEMP TABLE tested_scores AS {scores}")
     if n_runs > _MOST_MODELS:
         connection.execute(_DROP_LARGE)
-    pairs = files["scores.pair_counts"].replace("scores.board_runs", "tested_runs")
-    return pairs.replace("scores.board_scores", "tested_scores")
+    pairs = files["scores.pair_counts"].replace("scores.board_scores", "tested_scores")
+    pairs = pairs.replace("scores.wide_boards", "tested_boards")
+    pairs = pairs.replace("scores.board_runs", "tested_runs")
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE counted_pairs AS {pairs}")
+    kept = files["scores.board_pairs"].replace("scores.pair_counts", "counted_pairs")
+    connection.execute(f"INSERT INTO scores.board_pairs {kept}")
 
 
 def _add_tests(connection: duckdb.DuckDBPyConnection, pairs: Sequence[_Pair]) -> None:
