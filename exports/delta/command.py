@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from click import Option
 from exports.base import Exported, Exporter
 from exports.delta.state import PublicFolder
 from warehouse.core.errors import BadInput, StoreDamaged
+
+_ADDRESS = re.compile(r"^(s3|gs|az):/+")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +35,7 @@ def publish_tables(
 
     Args:
         store: the store.
-        folder: the folder; `public/` in it has the tables.
+        folder: the folder, or the address as a path; `public/` in it has the tables.
         without_text: whether prompts, answers, messages and all other texts are left out.
         dry_run: whether only to say what would be written.
         sweep: whether to delete files that killed publications left, if they are a day old.
@@ -49,9 +52,8 @@ def publish_tables(
             "Delta tables need the package deltalake: `pip install 'evalstore[delta]'`, or "
             "`pip install '.[delta]'` in a checkout"
         ) from error
-    if ":/" in str(folder):
-        raise BadInput("Delta tables are published to folders only: name a folder, and copy it")
-    public = PublicFolder(folder)
+    # A path has one slash where an address has two.
+    public = PublicFolder(_ADDRESS.sub(r"\1://", str(folder)))
     if dry_run:
         public.check()
         with _reading_all(store) as connection:
@@ -101,5 +103,5 @@ PUBLISHER = Exporter(
         Option(["--dry-run"], is_flag=True, help="Only say how many rows and bytes by table."),
         Option(["--sweep"], is_flag=True, help="Also delete what killed publications left."),
     ),
-    target_help="Folder of the published tables.",
+    target_help="Folder, or s3://bucket/prefix, of the tables.",
 )

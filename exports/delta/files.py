@@ -9,24 +9,26 @@ import orjson
 from ulid import ULID
 
 from exports.delta.changes import rows_of
-from exports.delta.state import PublishedFile
+from exports.delta.state import PUBLIC, PublishedFile
 from warehouse.engine.rows import ARROW_BATCH
-from warehouse.lake.atomic import sync_file
 from warehouse.lake.delta_log import STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     import duckdb
     import pyarrow as pa
 
     from exports.delta.changes import Source
-    from exports.delta.state import Unit
+    from exports.delta.state import PublicFolder, Unit
 
 
 def write_units(
-    connection: duckdb.DuckDBPyConnection, source: Source, units: Sequence[Unit], folder: Path
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    units: Sequence[Unit],
+    public: PublicFolder,
+    table: str,
 ) -> PublishedFile:
     """Write the rows of units of one suite to a new file.
 
@@ -34,7 +36,8 @@ def write_units(
         connection: a connection to the warehouse.
         source: the rows of the table.
         units: the units.
-        folder: the folder of the table.
+        public: where it is published.
+        table: name of the table.
 
     Raises:
         OSError: the file cannot be written.
@@ -43,11 +46,11 @@ def write_units(
     order = "suite, run_id" if source.has_runs else "suite"
     relation = connection.sql(f"{query} ORDER BY {order}", params=parameters)
     reader = relation.to_arrow_reader(ARROW_BATCH)
-    return write_file(reader, folder, tuple(units))
+    return write_file(reader, public, table, tuple(units))
 
 
 def write_file(
-    reader: pa.RecordBatchReader, folder: Path, units: tuple[Unit, ...] = ()
+    reader: pa.RecordBatchReader, public: PublicFolder, table: str, units: tuple[Unit, ...] = ()
 ) -> PublishedFile:
     """Write rows to a new file, and flush it to disk.
 
@@ -56,20 +59,16 @@ def write_file(
     """
     import pyarrow.parquet as pq
 
-    path = folder / f"{ULID()}.parquet"
+    name = f"{ULID()}.parquet"
     bounds = _Bounds(reader.schema)
-    with pq.ParquetWriter(path, reader.schema, compression="zstd", store_schema=False) as writer:
-        for batch in reader:
-            writer.write_batch(batch)
-            bounds.add(batch)
-    sync_file(path)
-    return PublishedFile(
-        path.name,
-        bounds.n_rows,
-        path.stat().st_size,
-        orjson.dumps(bounds.statistics()).decode(),
-        units,
-    )
+    with public.place.writing(f"{PUBLIC}/{table}/{name}") as path:
+        with pq.ParquetWriter(path, reader.schema, compression="zstd", store_schema=False) as file:
+            for batch in reader:
+                file.write_batch(batch)
+                bounds.add(batch)
+        n_bytes = path.stat().st_size
+    statistics = orjson.dumps(bounds.statistics()).decode()
+    return PublishedFile(name, bounds.n_rows, n_bytes, statistics, units)
 
 
 class _Bounds:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -12,7 +13,7 @@ import pyarrow as pa
 from exports.base import Exported
 from exports.delta.changes import find_units, open_source, plan_changes, source_schema
 from exports.delta.files import write_file, write_units
-from exports.delta.state import Publication, PublishedTable
+from exports.delta.state import PUBLIC, Publication, PublishedTable
 from exports.delta.tables import TABLES, public_columns
 from warehouse.core.errors import StoreDamaged
 from warehouse.core.hashing import content_hash
@@ -21,7 +22,6 @@ from warehouse.lake.delta_log import DeltaLog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from exports.delta.changes import Changes, Source
     from exports.delta.state import PublicFolder, PublishedFile
@@ -79,9 +79,9 @@ def publish(
     if latest is not None:
         _finish(public, latest)
     if latest is not None and latest.made_from == made_from:
-        return Exported(notes=[f"publication {latest.number} in {public.path} is up to date"])
+        return Exported(notes=[f"publication {latest.number} in {public.address} is up to date"])
     pending = _write_tables(connection, public, latest, with_text=with_text)
-    tables = {one.table.name: PublishedTable(_commit(one), one.files) for one in pending}
+    tables = {one.table.name: PublishedTable(_commit(public, one), one.files) for one in pending}
     number = 1 if latest is None else latest.number + 1
     lost_text = latest is not None and latest.with_text and not with_text
     is_forgetting = lost_text or _has_forgotten(latest, tables)
@@ -99,14 +99,16 @@ def publish(
     publication = _with_snapshot(public, publication, latest)
     public.add(publication)
     _finish(public, publication)
-    return Exported(paths=[public.public], notes=[_summary(publication, latest)])
+    is_address = "://" in public.address
+    paths = [] if is_address else [Path(public.address, PUBLIC)]
+    return Exported(paths=paths, notes=[_summary(publication, latest)])
 
 
 def _latest(connection: duckdb.DuckDBPyConnection, public: PublicFolder) -> Publication | None:
     """Return the newest publication, of this store."""
     latest = public.latest()
     if latest is not None:
-        latest.check_is_of(_batches(connection), public.path)
+        latest.check_is_of(_batches(connection), public.address)
     return latest
 
 
@@ -136,27 +138,28 @@ def _write_tables(
 ) -> list[_Pending]:
     """Write the new files of all tables; if that fails, there are none."""
     pending: list[_Pending] = []
-    new: list[Path] = []
+    new: list[str] = []
     try:
         for table in TABLES:
-            folder = public.public / table.name
-            log = DeltaLog(folder)
+            log = _log(public, table.name)
             source, changes = _plan(connection, table, _files(latest, log), with_text=with_text)
-            folder.mkdir(exist_ok=True)
             files = dict(changes.kept)
             for units in changes.written:
-                file = write_units(connection, source, units, folder)
-                new.append(folder / file.path)
+                file = write_units(connection, source, units, public, table.name)
+                new.append(f"{PUBLIC}/{table.name}/{file.path}")
                 files[file.path] = file
             meanings = {column.name: column.meaning for column in source.columns}
             schema = source_schema(connection, source)
             pending.append(_Pending(table, log, schema, meanings, files))
             source.close(connection)
     except BaseException:
-        for path in new:
-            path.unlink(missing_ok=True)
+        public.place.delete(new)
         raise
     return pending
+
+
+def _log(public: PublicFolder, table: str) -> DeltaLog:
+    return DeltaLog(f"{public.address}/{PUBLIC}/{table}")
 
 
 def _files(latest: Publication | None, log: DeltaLog) -> dict[str, PublishedFile]:
@@ -192,7 +195,7 @@ def preview(
     latest = _latest(connection, public)
     notes = ["nothing was written; bytes are those before compression"]
     for table in TABLES:
-        files = _files(latest, DeltaLog(public.public / table.name))
+        files = _files(latest, _log(public, table.name))
         source, changes = _plan(connection, table, files, with_text=with_text)
         source.close(connection)
         n_kept = sum(file.n_rows for file in changes.kept.values())
@@ -201,11 +204,14 @@ def preview(
     return Exported(notes=notes)
 
 
-def _commit(pending: _Pending) -> int:
-    missing = [path for path in pending.files if not (pending.log.path / path).exists()]
+def _commit(public: PublicFolder, pending: _Pending) -> int:
+    folder = f"{PUBLIC}/{pending.table.name}"
+    found = {key.removeprefix(f"{folder}/") for key, _ in public.place.files(folder)}
+    missing = sorted(pending.files.keys() - found)
     if missing:
         raise StoreDamaged(
-            f"{pending.log.path}: {missing[0]} is gone; publish again, by one machine at a time"
+            f"{public.address}/{folder}: {missing[0]} is gone; publish again, by one machine at a "
+            "time"
         )
     return pending.log.commit(pending.schema, pending.meanings, pending.files)
 
@@ -224,10 +230,8 @@ def _with_snapshot(
     is_kept = latest is not None and latest.number >= publication.oldest
     readable = [latest, publication] if is_kept else [publication]
     rows = [row for one in readable if one is not None for row in _snapshot_rows(one)]
-    folder = public.public / SNAPSHOTS
-    folder.mkdir(exist_ok=True)
     table = pa.Table.from_pylist(rows, schema=_snapshot_schema())
-    file = write_file(table.to_reader(), folder)
+    file = write_file(table.to_reader(), public, SNAPSHOTS)
     own = {SNAPSHOTS: PublishedTable(-1, {file.path: file})}
     return replace(publication, tables=publication.tables | own)
 
@@ -266,12 +270,12 @@ def _finish(public: PublicFolder, publication: Publication) -> None:
     as something of it has to be deleted.
     """
     files = publication.tables[SNAPSHOTS].files
-    log = DeltaLog(public.public / SNAPSHOTS)
+    log = _log(public, SNAPSHOTS)
     log.commit(_snapshot_schema(), _SNAPSHOT_MEANINGS, files)
     outdated = public.outdated(publication)
     if outdated and publication.oldest == publication.number:
         for name in publication.tables:
-            DeltaLog(public.public / name).forget()
+            _log(public, name).forget()
         public.sweep(publication)
     public.delete(outdated)
 

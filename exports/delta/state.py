@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
 from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged, StoreNewer
-from warehouse.core.files import read_regular
-from warehouse.lake.atomic import create_durably
 from warehouse.lake.delta_log import PUBLISHED_MEANWHILE
+from warehouse.lake.public_place import open_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
-    from pathlib import Path
 
 # The suite and the run; no run for rows of none.
 UnitKey: TypeAlias = "tuple[str | None, str | None]"
 
+PUBLIC = "public"
+_PUBLICATIONS = f"{PUBLIC}/_publications"
 MARK = "evalstore-delta.json"
 _ABOUT = "Delta tables that `evalstore publish delta` wrote. It deletes its former files here."
 _FORMAT = 1
-_LARGEST = 2**30
 _DAY_SECONDS = 86_400
 # Of ours, and of deltalake's.
 _PARTIAL = (".*", "*[#]*", "*.tmp")
 # Data files, and files whose writer was killed before they got their names.
-_OURS = ("*/*.parquet", "_publications/.*", *(f"*/_delta_log/{name}" for name in _PARTIAL))
+_OURS = tuple(
+    f"{PUBLIC}/{pattern}"
+    for pattern in ("*/*.parquet", "_publications/.*", *(f"*/_delta_log/{n}" for n in _PARTIAL))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ class Publication:
     published_at: str
     tables: dict[str, PublishedTable]
 
-    def check_is_of(self, batches: AbstractSet[str], path: Path) -> None:
+    def check_is_of(self, batches: AbstractSet[str], address: str) -> None:
         """Check that a store with these batches may replace it, without losing another's runs.
 
         Raises:
@@ -116,30 +117,34 @@ class Publication:
         """
         if n_missing := len(set(self.batches) - batches):
             raise BadInput(
-                f"{path} has what this store lacks ({n_missing:,} batches): it is of another "
+                f"{address} has what this store lacks ({n_missing:,} batches): it is of another "
                 "store, or of a newer copy of this one; publish to a new folder, or import that "
                 "store first"
             )
 
     def paths(self) -> set[str]:
-        """Return the data files, from the folder of the tables."""
-        return {f"{name}/{path}" for name, table in self.tables.items() for path in table.files}
+        """Return the keys of the data files."""
+        return {
+            f"{PUBLIC}/{name}/{path}" for name, table in self.tables.items() for path in table.files
+        }
 
 
 class PublicFolder:
-    """A folder of published tables.
+    """A folder of published tables, or an address on an object store.
 
     The file of a publication exists before engines see its snapshot, and as long as its data files
     do: what a killed process left undone is done by the next one.
 
     Args:
-        path: the folder.
+        address: the folder or address.
+
+    Raises:
+        BadInput: the address cannot be used.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.public = path / "public"
-        self._publications = self.public / "_publications"
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.place = open_place(address)
 
     def check(self) -> None:
         """Check that the folder is ours, or can be.
@@ -148,18 +153,16 @@ class PublicFolder:
             BadInput: it holds something else, or is no folder.
             StoreNewer: a newer version of evalstore publishes to it.
         """
-        if self.path.exists() and not self.path.is_dir():
-            raise BadInput(f"{self.path} is not a folder")
-        mark = self.path / MARK
-        if mark.exists():
-            if orjson.loads(mark.read_bytes())["format"] > _FORMAT:
-                raise StoreNewer(f"{self.path}: a newer evalstore publishes here; upgrade this one")
-        elif self.path.is_dir() and any(
-            not path.name.startswith(f".{MARK}") for path in self.path.iterdir()
-        ):
+        try:
+            mark = self.place.get(MARK)
+        except OSError:
+            if self.place.is_empty(but=MARK):
+                return
             raise BadInput(
-                f"{self.path} holds something else than published tables; name a new folder"
-            )
+                f"{self.address} holds something else than published tables; name a new folder"
+            ) from None
+        if orjson.loads(mark)["format"] > _FORMAT:
+            raise StoreNewer(f"{self.address}: a newer evalstore publishes here; upgrade this one")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -171,20 +174,13 @@ class PublicFolder:
         """
         self.check()
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+            with self.place.lock():
+                self.place.create(MARK, orjson.dumps({"about": _ABOUT, "format": _FORMAT}))
+                yield
         except OSError as error:
-            raise BadInput(f"{self.path}: cannot be written ({error.strerror})") from error
-        try:
-            _lock(descriptor, self.path)
-            mark = orjson.dumps({"about": _ABOUT, "format": _FORMAT})
-            create_durably(self.path / MARK, mark)
-            self._publications.mkdir(parents=True, exist_ok=True)
-            yield
-        except OSError as error:
-            raise BadInput(f"{self.path}: cannot be written ({error.strerror or error})") from error
-        finally:
-            os.close(descriptor)
+            raise BadInput(
+                f"{self.address}: cannot be written ({error.strerror or error})"
+            ) from error
 
     def latest(self) -> Publication | None:
         """Return the newest publication; None if there is none.
@@ -201,8 +197,8 @@ class PublicFolder:
         Raises:
             StoreBusy: another process wrote one of this number.
         """
-        if not create_durably(self._file(publication.number), orjson.dumps(publication)):
-            raise StoreBusy(f"{self.path}: {PUBLISHED_MEANWHILE}")
+        if not self.place.create(_key(publication.number), orjson.dumps(publication)):
+            raise StoreBusy(f"{self.address}: {PUBLISHED_MEANWHILE}")
 
     def outdated(self, latest: Publication) -> list[Publication]:
         """Return the publications that are not kept any more, and have not been deleted."""
@@ -214,9 +210,8 @@ class PublicFolder:
         others = (self._read(number) for number in self._numbers() if number not in numbers)
         kept = {path for publication in others for path in publication.paths()}
         for publication in outdated:
-            for path in publication.paths() - kept:
-                (self.public / path).unlink(missing_ok=True)
-            self._file(publication.number).unlink(missing_ok=True)
+            self.place.delete(sorted(publication.paths() - kept))
+            self.place.delete([_key(publication.number)])
 
     def sweep(self, publication: Publication | None = None) -> list[str]:
         """Delete files that no publication names: those of processes that were killed.
@@ -228,37 +223,36 @@ class PublicFolder:
         Returns:
             their names.
         """
-        if publication is None:
-            newest = time.time() - _DAY_SECONDS
-        else:
-            newest = self._file(publication.number).stat().st_mtime
+        files = self.place.files(PUBLIC)
+        newest = time.time() - _DAY_SECONDS
+        if publication is not None:
+            newest = dict(files).get(_key(publication.number), 0.0)
         kept = {path for number in self._numbers() for path in self._read(number).paths()}
-        swept = []
-        for pattern in _OURS:
-            for file in sorted(self.public.glob(pattern)):
-                name = file.relative_to(self.public).as_posix()
-                with suppress(FileNotFoundError):
-                    if name not in kept and file.stat().st_mtime <= newest:
-                        file.unlink()
-                        swept.append(name)
+        swept = [
+            key
+            for key, seconds in files
+            if seconds <= newest and key not in kept and any(map(PurePath(key).match, _OURS))
+        ]
+        self.place.delete(swept)
         return swept
 
     def _numbers(self) -> list[int]:
-        return sorted(int(file.stem) for file in self._publications.glob("*.json"))
-
-    def _file(self, number: int) -> Path:
-        return self._publications / f"{number:09}.json"
+        names = (PurePath(key).stem for key, _ in self.place.files(_PUBLICATIONS))
+        return sorted(int(name) for name in names if name.isdigit())
 
     def _read(self, number: int) -> Publication:
-        file = self._file(number)
         try:
-            document = orjson.loads(read_regular(file, max_bytes=_LARGEST))
+            document = orjson.loads(self.place.get(_key(number)))
             tables = {name: _parse_table(table) for name, table in document.pop("tables").items()}
             return Publication(**document, tables=tables)
         except (ValueError, TypeError, KeyError) as error:
             raise StoreDamaged(
-                f"{file}: damaged; publish to a new folder, and delete this one"
+                f"{self.address}/{_key(number)}: damaged; publish to a new folder, and delete this"
             ) from error
+
+
+def _key(number: int) -> str:
+    return f"{_PUBLICATIONS}/{number:09}.json"
 
 
 def _parse_table(table: dict[str, Any]) -> PublishedTable:
@@ -269,14 +263,3 @@ def _parse_table(table: dict[str, Any]) -> PublishedTable:
         )
         files[path] = PublishedFile(**{**file, "units": units})
     return PublishedTable(table["version"], files)
-
-
-def _lock(descriptor: int, path: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise StoreBusy(
-            f"{path}: another `evalstore publish` is writing there; wait until it ends"
-        ) from None
-    except OSError:
-        pass  # no locks here: Delta refuses a second commit of the same version

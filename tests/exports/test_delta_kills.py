@@ -12,16 +12,19 @@ import polars as pl
 import pytest
 from deltalake import DeltaTable
 
-from exports.delta import state
 from exports.delta.command import publish_tables
 from tests.exports.test_delta import add_run, check_equals_warehouse, traces
 from warehouse.app.store import Store
 from warehouse.core.errors import EvalstoreError, ExitCode
+from warehouse.lake import public_place
 from warehouse.lake.forgetting import forget
 
 N_KILLS = int(os.environ.get("EVALSTORE_DELTA_KILLS", "6"))
 # What a reader is told if its version was deleted, or not written yet, between two of its reads.
-SAID = ("not found", "no such file", "no files in log segment", "invalid table version")
+SAID = (
+    *("not found", "no such file", "no files in log segment", "invalid table version"),
+    "didn't find any checkpoints",
+)
 # A forked process would hang in the threads of polars and deltalake: children are of a server.
 PROCESSES = multiprocessing.get_context("forkserver")
 
@@ -29,7 +32,7 @@ PROCESSES = multiprocessing.get_context("forkserver")
 def publish(path, out, *, has_lock=True):
     """Publish, and end as the command does."""
     if not has_lock:
-        state._lock = lambda *_: None
+        public_place._lock = lambda *_: None
     try:
         publish_tables(Store(path), out)
     except EvalstoreError as error:
@@ -116,6 +119,8 @@ def test_kills_and_two_at_once_leave_a_snapshot_to_readers(store, tmp_path):
     arguments, chance = (store.path, tmp_path / "out"), random.Random(34)
     for n in range(2):
         change(store, n)
+    publish_all(arguments)
+    change(store, 2)
     seconds = publish_all(arguments)
     ended, codes = PROCESSES.Event(), []
     counts = [PROCESSES.Array("i", 2) for _ in range(2)]
@@ -123,19 +128,21 @@ def test_kills_and_two_at_once_leave_a_snapshot_to_readers(store, tmp_path):
         start(keep_reading, read, tmp_path / "out/public", ended, count)
         for read, count in zip((read_by_polars, read_by_deltalake), counts, strict=True)
     ]
-    for n in range(2, 2 + N_KILLS):
+    for n in range(3, 3 + N_KILLS):
         change(store, n)
         codes += publish_and_kill(arguments, n, chance.uniform(0, seconds))
+        # The machine may have become faster.
+        seconds *= 1.1 if -signal.SIGKILL in codes[-2:] else 0.7
     publish_all(arguments)
     ended.set()
     for reader in readers:
         reader.join()
         assert reader.exitcode == 0
-    assert set(codes) <= {0, -signal.SIGKILL, ExitCode.BUSY}
+    assert {-signal.SIGKILL} <= set(codes) <= {0, -signal.SIGKILL, ExitCode.BUSY}
     assert all(count[0] for count in counts)
     print(f"ends: {Counter(codes)}; read, refused: {[*map(list, counts)]}")
     check_equals_warehouse(store, tmp_path / "out")
     kept = {run for (run,) in store.sql("SELECT DISTINCT run_id FROM runs").fetchall()}
-    for n in range(2 + N_KILLS):
+    for n in range(3 + N_KILLS):
         if f"run-{n % 28}" not in kept:
             assert traces(tmp_path / "out", f"text-{n}-a") == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
@@ -17,11 +17,10 @@ from deltalake.transaction import (
     CommitProperties,
     PostCommitHookProperties,
     RemoveAction,
-    create_table_with_add_actions,
 )
 
 from warehouse.core.errors import EvalstoreError, StoreBusy
-from warehouse.lake.atomic import create_durably
+from warehouse.lake.public_place import open_place
 from warehouse.lake.remote.objects import storage_options
 
 if TYPE_CHECKING:
@@ -67,23 +66,12 @@ class DeltaLog:
         self.active: set[str] = set()
         self._table: DeltaTable | None = None
         with _errors(self._uri):
-            # `is_deltatable` would stop all threads while it waits for an object store.
-            with suppress(TableNotFoundError):
-                if self._options is not None or self.path.is_dir():
-                    self._table = self._open()
+            if self._options is not None or self.path.is_dir():
+                self._table = _open(self._uri, self._options)
             if self._table is not None:
                 self.version = self._table.version()
                 files = pa.table(self._table.get_add_actions())
                 self.active = set(files.column("path").to_pylist())
-
-    def _open(self) -> DeltaTable:
-        """Open the table; once again if another process cleans up its log between two reads."""
-        try:
-            return DeltaTable(self._uri, storage_options=self._options)
-        except TableNotFoundError:
-            raise
-        except DeltaError:
-            return DeltaTable(self._uri, storage_options=self._options)
 
     def commit(
         self, schema: pa.Schema, meanings: Mapping[str, str], files: Mapping[str, DataFile]
@@ -133,36 +121,22 @@ class DeltaLog:
                 self._table.cleanup_metadata()
 
     def _create(self, columns: Schema, added: list[AddAction]) -> None:
-        """Write version 0; in a folder without its absolute path, which deltalake's own has.
+        """Write version 0, without the absolute path that deltalake's own has.
 
         Raises:
             StoreBusy: another process did.
         """
         statistics = ",".join(f.name for f in columns.fields if f.name in STATISTICS)
-        configuration = {
-            "delta.dataSkippingStatsColumns": statistics,
-            "delta.logRetentionDuration": "interval 0 seconds",
-        }
-        if self._options is not None:
-            create_table_with_add_actions(
-                self._uri,
-                columns,
-                added,
-                mode="error",
-                name=self.path.name,
-                storage_options=self._options,
-                configuration=configuration,
-                commit_properties=_NO_RETRIES,
-                post_commithook_properties=_NO_HOOKS,
-            )
-            return
         metadata = {
             "id": str(uuid4()),
             "name": self.path.name,
             "format": {"provider": "parquet", "options": {}},
             "schemaString": columns.to_json(),
             "partitionColumns": [],
-            "configuration": configuration,
+            "configuration": {
+                "delta.dataSkippingStatsColumns": statistics,
+                "delta.logRetentionDuration": "interval 0 seconds",
+            },
             "createdTime": time.time_ns() // 10**6,
         }
         actions: list[object] = [
@@ -170,10 +144,19 @@ class DeltaLog:
             {"metaData": metadata},
             *map(_in_json, added),
         ]
-        first = self.path / "_delta_log" / f"{0:020}.json"
-        first.parent.mkdir(parents=True, exist_ok=True)
-        if not create_durably(first, b"\n".join(map(orjson.dumps, actions))):
-            raise StoreBusy(f"{self.path}: {PUBLISHED_MEANWHILE}")
+        content = b"\n".join(map(orjson.dumps, actions))
+        if not open_place(self._uri).create(f"_delta_log/{0:020}.json", content):
+            raise StoreBusy(f"{self._uri}: {PUBLISHED_MEANWHILE}")
+
+
+def _open(uri: str, options: dict[str, str] | None) -> DeltaTable | None:
+    """Open a table, if there is one; again if another process cleans up its log between reads."""
+    try:
+        return DeltaTable(uri, storage_options=options)
+    except TableNotFoundError:
+        return None
+    except DeltaError:
+        return DeltaTable(uri, storage_options=options)
 
 
 def _in_json(action: AddAction) -> dict[str, object]:
@@ -204,5 +187,6 @@ def _errors(path: str) -> Iterator[None]:
         raise StoreBusy(f"{path}: {PUBLISHED_MEANWHILE}") from error
     except DeltaError as error:
         raise EvalstoreError(
-            f"{path}: Delta's log cannot be read or written ({error}); write to a new folder"
+            f"{path}: Delta's log cannot be read or written ({error}); publish again, and if that "
+            "fails, to a new folder"
         ) from error
