@@ -41,6 +41,7 @@ _MODULES: tuple[str, ...] = (
     "stores.checking",
     "stores.compaction",
     "stores.exports",
+    "stores.publishing",
     "commands.runner_throughput",
     "commands.recording",
     "scores.pairs",

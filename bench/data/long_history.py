@@ -101,11 +101,23 @@ def _write_batches(
     store: Path, runs: int, per_batch: int, per_run: int, columns: dict[str, str]
 ) -> None:
     for start in range(0, runs, per_batch):
-        _write_runs(store, range(start, min(start + per_batch, runs)), per_run, columns)
+        write_runs(store, range(start, min(start + per_batch, runs)), per_run, columns)
 
 
-def _write_runs(store: Path, runs: range, per_run: int, columns: dict[str, str]) -> None:
-    """Write a batch with runs of these numbers."""
+def write_runs(
+    store: Path, runs: range, per_run: int, columns: dict[str, str], *, replaces: bool = False
+) -> None:
+    """Write a batch with runs of these numbers.
+
+    Args:
+        store: the folder.
+        runs: the numbers.
+        per_run: results of each run.
+        columns: columns that are not as `make_history` has them: SQL of `run` and `n`.
+        replaces: whether they replace their first generation.
+    """
+    generation, parent = ("next", "root") if replaces else ("root", None)
+    columns = _COLUMNS | columns | {"generation": f"'{generation}'"}
     with Lake(store).write("bench") as writer, duckdb.connect() as connection:
         connection.execute(
             f"""
@@ -124,8 +136,38 @@ def _write_runs(store: Path, runs: range, per_run: int, columns: dict[str, str])
             f"SELECT {columns['suite']}, {columns['run_id']} "
             f"FROM range({runs.start}, {runs.stop}) AS t(run)"
         ).fetchall()
-        writer.add(RUNS, [_header(suite, run_id) for suite, run_id in keys])
-        writer.commit(generations=[Generation(suite, run_id) for suite, run_id in keys])
+        headers = [_header(suite, run_id) for suite, run_id in keys]
+        writer.add(RUNS, [header | {"generation": generation} for header in headers])
+        writer.commit(generations=[Generation(*key, generation, parent) for key in keys])
+
+
+def repeat_calls(store: Path, run_id: str, condition: str) -> None:
+    """Add a run of `questions` that holds calls of other runs, too.
+
+    Args:
+        store: the folder.
+        run_id: the new run.
+        condition: which results of the lake it repeats, SQL.
+    """
+    lake = Lake(store)
+    columns = ", ".join(RESULTS.column_names)
+    with lake.write("bench") as writer, duckdb.connect() as connection:
+        connection.execute(
+            f"""
+            COPY (
+                SELECT {columns}
+                FROM (
+                    SELECT * REPLACE (
+                        'questions' AS suite, $run_id AS run_id, row_number() OVER () AS seq
+                    )
+                    FROM read_parquet($files) WHERE {condition}
+                )
+            ) TO '{writer.path(RESULTS)}' (FORMAT parquet, COMPRESSION zstd)
+            """,
+            {"run_id": run_id, "files": lake.files(lake.current(), "results")},
+        )
+        writer.add(RUNS, [_header("questions", run_id)])
+        writer.commit(generations=[Generation("questions", run_id)])
 
 
 def add_run(store: Path, number: int, results: int) -> None:
