@@ -10,6 +10,7 @@ import pytest
 from support import import_into, new_store
 
 from exports.site import pictures
+from exports.site.addresses import model_page
 from exports.site.boards import boards
 from exports.site.folder import MANIFEST
 from exports.site.pages import audit, run, suite
@@ -227,3 +228,14 @@ def test_logs_in_another_order_give_the_same_bytes(tmp_path):
         manifest = json.loads(files.pop(Path(MANIFEST)))
         assert manifest["files"].keys() == {str(path) for path in files}
     assert sites[0] == sites[1]
+
+
+def test_the_page_of_an_only_model_says_so_and_names_a_date_once(store, tmp_path):
+    with store.record(suite="one", model="m") as run:
+        run.log(task_id="t", output="a", passed=True)
+    [(date,)] = store.sql("SELECT CAST(run_date AS VARCHAR) FROM runs").fetchall()
+    write_site(store, tmp_path / "site", samples="none")
+    page = (tmp_path / "site" / model_page("m")).read_text("utf-8")
+    assert "the only model" in page
+    assert f"{date} to" not in page
+    assert f">{date}</dd>" in page

@@ -400,6 +400,10 @@ def test_site_of_the_samples(examples, tmp_path):
 def test_site_of_an_empty_store(store, tmp_path):
     write_site(store, tmp_path / "site")
     check_pages(tmp_path / "site")
+    for name in ("runs", "models"):
+        page = (tmp_path / "site" / name / "index.html").read_text("utf-8")
+        assert "The store has none yet." in page
+        assert "<table" not in page
 
 
 HOSTILE = (
