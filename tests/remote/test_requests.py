@@ -292,6 +292,14 @@ def test_a_machine_without_copies_merges_and_forgets_with_them(objects, on, tmp_
     assert len([one for one in objects.below("lake/") if one.key.endswith("files.list")]) == 1
 
 
+def test_tables_are_written_with_copies(on, tmp_path):
+    add(tmp_path, 1)
+    on("reader", "show", "files")
+    _, fetched = on("reader", "sync", "--to", tmp_path / "tables")
+    assert len(fetched) == 1
+    assert found_lengths(command(tmp_path / "tables", *LENGTHS)) == lengths(tmp_path)
+
+
 @pytest.mark.parametrize("content", [None, b"0" * 64 + b" 12\nPAR1"])
 def test_a_batch_without_a_list_is_fetched_with_its_copies(objects, on, tmp_path, content):
     add(tmp_path, 1)
