@@ -109,6 +109,12 @@ _COMMANDS = {
     "runs": ("runs",),
     "history": ("show", "model_history"),
     "compare": ("compare", "example/model-1", "example/model-2", *_ONE_SET, "--format", "json"),
+    "gate": (
+        *("gate", "--candidate", "example/model-1", "--baseline", "example/model-2", *_ONE_SET),
+        *("--max-drop", "0.9"),
+    ),
+    "costs": ("show", "costs"),
+    "metrics": ("show", "metrics"),
 }
 
 

@@ -36,6 +36,9 @@ _DRAWN = {
     "history": "history",
     "overview": "overview",
     "compare": "compare",
+    "gate": "gate",
+    "costs": "costs",
+    "metrics": "metrics",
     "report": "report",
 }
 _WORK_COLUMNS = {
