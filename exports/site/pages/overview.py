@@ -41,7 +41,9 @@ SELECT
     max(run_date) AS last_date
 FROM run_overview
 """
-_N_MODELS = "SELECT count(DISTINCT model) AS n FROM results"
+_N_MODELS = """
+SELECT count(DISTINCT model) AS n FROM scores.entry_calls JOIN scores.entries USING (entry)
+"""
 _HISTORY = "FROM model_history ORDER BY rowid"
 _OUTAGES = "FROM outages ORDER BY since DESC NULLS LAST, suite, task_set, model, settings, provider"
 _DRIFT = """

@@ -100,24 +100,21 @@ _ASKED = (
     + """
 SELECT
     sides.side, calls.suite, calls.task_set, calls.provider, calls.model, calls.settings,
-    calls.task_id, calls.run_id, min(calls.task_hash) AS task_hash
-FROM results AS calls
+    facts.task_id, calls.run_id, facts.task_hash
+FROM scores.task_facts AS facts
+JOIN scores.entries AS calls ON facts.entry = calls.entry
 JOIN sides"""
     + _OF_SIDE.format(table="calls")
     + """
 ANTI JOIN (FROM scores.task_clusters WHERE is_copy AND $is_verdict) AS copies
-    ON calls.suite = copies.suite
-    AND calls.task_set = copies.task_set
-    AND calls.task_id = copies.task_id
+    ON facts.task = copies.task
 JOIN scores.run_times AS times
     ON calls.suite = times.suite AND calls.run_id = times.run_id
-WHERE NOT calls.is_replay AND calls.task_id IS NOT NULL
-GROUP BY sides.side, calls.suite, calls.task_set, calls.provider, calls.model, calls.settings,
-    calls.task_id, calls.run_id
+WHERE NOT calls.is_replay AND facts.task_id IS NOT NULL
 QUALIFY row_number() OVER (
     PARTITION BY sides.side, calls.suite, calls.task_set, calls.provider, calls.model,
-        calls.settings, calls.task_id
-    ORDER BY any_value(times.position) DESC
+        calls.settings, facts.task_id
+    ORDER BY times.position DESC
 ) = 1
 ORDER BY ALL
 """

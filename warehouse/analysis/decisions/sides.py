@@ -26,7 +26,12 @@ _RUN, _TAG, _OF_RUN = "run:", "tag:", "@run:"
 _DATED = re.compile(r"(?P<model>.+)@(?P<date>\d{4}-\d{2}-\d{2})", re.DOTALL)
 _CALLED = """
 SELECT suite, run_id, model, run_date
-FROM (SELECT DISTINCT suite, run_id, model FROM results WHERE model IS NOT NULL AND NOT is_replay)
+FROM (
+    SELECT DISTINCT entries.suite, entries.run_id, entries.model
+    FROM scores.entry_calls AS calls
+    JOIN scores.entries AS entries ON calls.entry = entries.entry
+    WHERE entries.model IS NOT NULL AND NOT entries.is_replay
+)
 JOIN scores.run_times AS times USING (suite, run_id)
 WHERE $suite IS NULL OR suite = $suite
 ORDER BY suite, times.position, model
