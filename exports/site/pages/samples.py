@@ -43,26 +43,35 @@ _SCRIPTS = (
 
 
 def _addresses(site: Site) -> Addresses:
-    runs = site.once(_runs, makes_tables=True)
+    runs = site.once(_runs)
     own = {samples_page(*key): key for key in ((run.suite, run.run_id) for run in runs)}
     return {SAMPLES: (), **own}
 
 
 def _runs(site: Site) -> list[SampledRun]:
-    runs = sampled_runs(site.connection)
-    is_failed_only = site.samples == "failed"
+    return sampled_runs(site.connection)
+
+
+def _number(site: Site) -> None:
+    runs, is_failed_only = site.once(_runs), site.samples == "failed"
     number_runs(site.connection, runs, only_failed=is_failed_only, trials=trial_pages(site))
-    return runs
 
 
 def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
-    runs = site.once(_runs, makes_tables=True)
+    runs = site.once(_runs)
     if SAMPLES in addresses:
-        yield _contents(SAMPLES, "Samples", None, shared_pieces(site.connection, runs))
+        shared = _numbered(site, shared_pieces(site.connection, runs))
+        yield _contents(SAMPLES, "Samples", None, shared)
     chosen = [run for run in runs if samples_page(run.suite, run.run_id) in addresses]
     for run, pieces in run_pieces(site.connection, chosen):
         path = samples_page(run.suite, run.run_id)
-        yield _contents(path, f"Samples of {run.run_id}", run, pieces)
+        yield _contents(path, f"Samples of {run.run_id}", run, _numbered(site, pieces))
+
+
+def _numbered(site: Site, pieces: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Yield pieces, for which all samples are numbered; a page alone does not need that."""
+    site.once(_number, makes_tables=True)
+    yield from pieces
 
 
 def _contents(

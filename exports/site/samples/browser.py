@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import samples_page
@@ -55,15 +55,29 @@ def shared_pieces(
 def run_pieces(
     connection: duckdb.DuckDBPyConnection, runs: list[SampledRun]
 ) -> Iterator[tuple[SampledRun, Iterator[tuple[str, bytes]]]]:
-    """Yield some of the numbered runs, each with its pieces, to be used before the next."""
-    unseen = {(run.suite, run.run_id): run for run in runs}
+    """Yield some of the numbered runs, each with its pieces, to be used before the next.
+
+    Samples are not read before a piece is asked for.
+
+    Args:
+        connection: the store, for reading.
+        runs: the runs, by suite and ID.
+    """
+    keys = [(run.suite, run.run_id) for run in runs]
+    of_runs = groupby(samples(connection, keys), key=lambda each: (each.suite, each.run_id))
+    groups: list[tuple[tuple[str, str], Iterator[Sample]]] = []  # the one read last, if not used
+
+    def samples_of(key: tuple[str, str]) -> Iterator[Sample]:
+        while not groups or groups[0][0] < key:
+            groups[:] = islice(of_runs, 1)
+            if not groups:
+                return
+        if groups[0][0] == key:
+            yield from groups.pop()[1]
+
     names = list(record_fields(connection))
-    of_runs = samples(connection, list(unseen))
-    for key, of_run in groupby(of_runs, key=lambda each: (each.suite, each.run_id)):
-        run = unseen.pop(key)
-        yield run, _pieces_of_run(run, of_run, names)
-    for run in unseen.values():
-        yield run, _pieces_of_run(run, (), names)
+    for run, key in zip(runs, keys, strict=True):
+        yield run, _pieces_of_run(run, samples_of(key), names)
 
 
 def run_folder(suite: str, run_id: str) -> str:
