@@ -16,6 +16,7 @@ from exports.site.addresses import OVERVIEW
 from exports.site.page import MenuEntry
 from exports.site.site import ServerParts
 from exports.view.guard import Guard
+from exports.view.preparation import prepare
 from exports.view.registry import FEATURES
 from warehouse.app.console.crash import report_text, summary, write_report
 from warehouse.core.errors import BadInput, EvalstoreError
@@ -42,6 +43,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
 }
 _MAX_REQUESTS = 200
+_LOADED_SECONDS = 0.5  # after which a page has asked for what it loads
 _IDLE_SECONDS = 2.1  # after which no request can share the open warehouse
 _GRACE_SECONDS = 0  # for answers in progress at Ctrl-C: streams would take all of it
 
@@ -73,7 +75,9 @@ def view_app(pages: StorePages, access: Access) -> Guard:
         try:
             await app(scope, receive, send)
         finally:
-            asyncio.get_running_loop().call_later(_IDLE_SECONDS, pages.close_if_idle)
+            loop = asyncio.get_running_loop()
+            loop.call_later(_IDLE_SECONDS, pages.close_if_idle)
+            loop.call_later(_LOADED_SECONDS, loop.run_in_executor, None, prepare)
 
     return Guard(answer, access)
 

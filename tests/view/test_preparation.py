@@ -1,0 +1,43 @@
+"""What pages need is imported after the first answer, which does not wait for it."""
+
+import asyncio
+import subprocess
+import sys
+from threading import Event
+
+import httpx
+from support import ROOT
+
+from exports.view import server
+
+ORIGIN = "http://127.0.0.1:8000"
+_IMPORTED = """
+import sys
+import exports.view.server, exports.view.store_pages
+from exports.view.preparation import prepare
+draws = {"altair", "scipy", "vl_convert"}
+print(sorted(draws & set(sys.modules)))
+prepare()
+print(sorted(draws & set(sys.modules)))
+"""
+
+
+def test_what_draws_is_imported_when_the_server_has_begun():
+    ended = subprocess.run(
+        [sys.executable, "-c", _IMPORTED], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == "[]\n['altair', 'scipy', 'vl_convert']\n"
+
+
+def test_it_is_prepared_after_the_first_answer(store, browse, monkeypatch):
+    begun = Event()
+    monkeypatch.setattr(server, "prepare", begun.set)
+    app = httpx.ASGITransport(browse(store).app)
+
+    async def ask():
+        async with httpx.AsyncClient(transport=app, base_url=ORIGIN, cookies={"c": "t"}) as client:
+            assert not begun.is_set()
+            answer = await client.get("/")
+            return answer.status_code, await asyncio.to_thread(begun.wait, 20)
+
+    assert asyncio.run(ask()) == (200, True)
