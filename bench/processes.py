@@ -65,7 +65,7 @@ def python(
         capture_output=True,
         text=True,
         check=False,
-        env=_environment(),
+        env=environment(),
     )
     seconds = time.perf_counter() - start
     if done.returncode and not may_fail:
@@ -83,7 +83,7 @@ def evalstore(*arguments: str, may_fail: bool = False) -> Spent:
     return python(_PROGRAM, *arguments, may_fail=may_fail)
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Return the environment of programs.
 
     Modules stay compiled from one run to the next, as those of an installed program are.
@@ -94,7 +94,7 @@ def _environment() -> dict[str, str]:
 def command(*words: str) -> float:
     """Run a program, and return its wall time in seconds."""
     start = time.perf_counter()
-    subprocess.run(words, cwd=ROOT, capture_output=True, check=True, env=_environment())
+    subprocess.run(words, cwd=ROOT, capture_output=True, check=True, env=environment())
     return time.perf_counter() - start
 
 

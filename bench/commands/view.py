@@ -2,7 +2,8 @@
 
     python -m bench.commands.view 1e7
 
-prints the pages of a store of another size. Seconds of pages are processor time of the server.
+prints the pages of a store of another size. Seconds of pages are processor time of the server, once
+what it prepares after its first answer is done.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from bench.data.long_history import make_history
 from bench.data.openclaw_rows import write_rows
-from bench.processes import ROOT
+from bench.processes import ROOT, environment
 from bench.ratios import Ratio
 from exports.site.addresses import (
     AUDIT,
@@ -32,6 +33,7 @@ from exports.site.addresses import (
     OVERVIEW,
     RUNS,
     TASKS,
+    chart_files,
     model_page,
     run_page,
     samples_page,
@@ -70,7 +72,9 @@ def _pages(folder: Path, n_results: int) -> list[Ratio]:
     store.sync()
     others = _some_pages(store)
     with _served(store.path) as (process, port):
+        start = _processor_seconds(process.pid)
         first = _spent(process.pid, port, OVERVIEW)
+        prepared = _settled(process.pid)
         seconds = {path: _spent(process.pid, port, path) for path in others}
         again = max(_get(port, path) for path in (OVERVIEW, *others))
         slowest = max(seconds, key=lambda path: seconds[path])
@@ -82,6 +86,7 @@ def _pages(folder: Path, n_results: int) -> list[Ratio]:
         began = time.perf_counter()
         process.wait()
         ended = time.perf_counter() - began
+    print(f"start {start:.2f} s, prepared after the first page {prepared:.2f} s")
     _print_types(n_results, first, seconds)
     work = f"`evalstore view` of {n_results:,} results"
     return [
@@ -117,7 +122,8 @@ def _some_pages(store: Store) -> list[str]:
     models = [model_page(model) for (model,) in store.sql(_MODELS).fetchall()]
     suites = [suite_page(suite) for suite in sorted({suite for suite, _ in runs})]
     own = [page(*run) for page in (run_page, samples_page) for run in runs]
-    return [MODELS, *models, RUNS, *own, COMPARISONS, TASKS, *suites, AUDIT]
+    charts = [path for suite, _ in runs for path in chart_files(suite, "heatmap")]
+    return [MODELS, *models, RUNS, *own, COMPARISONS, TASKS, *suites, *dict.fromkeys(charts), AUDIT]
 
 
 def _print_types(n_results: int, first: float, seconds: dict[str, float]) -> None:
@@ -134,6 +140,16 @@ def _spent(pid: int, port: int, path: str) -> float:
     before = _processor_seconds(pid)
     _get(port, path)
     return _processor_seconds(pid) - before
+
+
+def _settled(pid: int) -> float:
+    """Return the seconds of processor time until the server is idle."""
+    start = _processor_seconds(pid)
+    before = float("-inf")
+    while (spent := _processor_seconds(pid)) > before:
+        before = spent
+        time.sleep(1)
+    return before - start
 
 
 def _import(folder: Path, n_results: int) -> Ratio:
@@ -194,7 +210,9 @@ def _get(port: int, path: str) -> float:
 @contextmanager
 def _served(store: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     command = [sys.executable, "-m", "evalstore", "--store", str(store), "view", "--token", _TOKEN]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment()
+    )
     with process:
         try:
             address = process.stdout.readline() if process.stdout is not None else ""
