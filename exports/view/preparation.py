@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from threading import Lock
 
 from exports.site.rendering import TEMPLATES, page_template
 
+_MODULES = ("scipy.cluster.hierarchy", "scipy.special", "warehouse.analysis.charts.registry")
 _EMPTY = {"data": {"values": []}, "mark": "point"}  # starts the engine that draws
 _begun = Lock()
 
@@ -18,11 +20,9 @@ def prepare() -> None:
     """
     if not _begun.acquire(blocking=False):
         return
-    import scipy.cluster.hierarchy
-    import scipy.special  # noqa: F401 - for those who import it where they need it
+    for name in _MODULES:
+        import_module(name)
     import vl_convert
-
-    from warehouse.analysis.charts import registry  # noqa: F401
 
     vl_convert.vegalite_to_svg(_EMPTY)
     for template in TEMPLATES.glob("*.html"):
