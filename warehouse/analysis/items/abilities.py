@@ -37,22 +37,12 @@ SYSTEM_COLUMNS: tuple[str, ...] = (
     *("ability_stderr", "linking_stderr", "n_items", "n_attempts", "pass_rate", "shared_rate"),
     *("infit", "outfit", "method", "inputs"),
 )
-SYSTEM_ANSWER: tuple[str, ...] = (
-    *("rank", "rank_low", "rank_high", "system", "ability", "ability_low", "ability_high"),
-    *("n_items", "pass_rate"),
-)
+SYSTEM_ANSWER: tuple[str, ...] = (*SYSTEM_COLUMNS[:7], "n_items", "pass_rate")
 ITEM_COLUMNS: tuple[str, ...] = (
     *("item", "difficulty", "difficulty_stderr", "slope", "slope_stderr", "n_systems"),
     *("n_attempts", "pass_rate", "infit", "outfit", "method", "inputs"),
 )
-ITEM_ANSWER: tuple[str, ...] = (
-    "item",
-    "difficulty",
-    "difficulty_stderr",
-    "slope",
-    "n_systems",
-    "pass_rate",
-)
+ITEM_ANSWER: tuple[str, ...] = (*ITEM_COLUMNS[:4], "n_systems", "pass_rate")
 _MOST_NAMES = 5
 # Of one system, so much says that it passes what it should fail.
 _HIGH_INFIT = 1.5
@@ -133,16 +123,9 @@ def find_abilities(responses: Responses, suite: str, model: Model | None = None)
             f"{suite} has answers of {n_systems} system{'s' * (n_systems != 1)}; abilities need "
             f"{FEWEST_SYSTEMS} or more; `evalstore items {suite}` says what its items show"
         )
-    order = np.lexsort((responses.item, responses.system))
-    unsorted = Cells(
-        responses.system,
-        responses.item,
-        responses.passed,
-        responses.attempts,
-        n_systems,
-        n_items,
-    )
-    cells = unsorted.where(order)
+    of_cells = responses.system, responses.item, responses.passed, responses.attempts
+    unsorted = Cells(*of_cells, n_systems, n_items)
+    cells = unsorted.where(np.lexsort((responses.item, responses.system)))
     _check_connected(responses.systems, cells)
     chosen, gain = (model, None) if model else choose_model(cells)
     found = estimate(cells, chosen)

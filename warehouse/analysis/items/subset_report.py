@@ -11,13 +11,7 @@ if TYPE_CHECKING:
     from warehouse.analysis.items.subsets import Judgements
 
 COLUMNS = (
-    "tasks",
-    "n_tasks",
-    "mean_absolute_error",
-    "half_width",
-    "coverage",
-    "n_models",
-    "n_draws",
+    *("tasks", "n_tasks", "mean_absolute_error", "half_width", "coverage", "n_models", "n_draws"),
 )
 _NAMES = ("chosen", "random, same estimator", "random, plain mean")
 

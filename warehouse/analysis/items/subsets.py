@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from warehouse.analysis.items.bank import Bank, fit_bank, predict_scores
+from warehouse.analysis.items.statistics import correlations
 from warehouse.engine.statistics.distributions import normal_quantile, student_quantile
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def choose_items(bank: Bank, answers: Answers, n_items: int) -> Indices:
     passed, attempts = answers
     abilities = predict_scores(bank, passed, attempts).abilities
     shares = passed.sum(axis=0) / np.maximum(attempts.sum(axis=0), 1)
-    closeness = _correlations(answers, abilities).round(_DIGITS)
+    closeness = _closeness(answers, abilities).round(_DIGITS)
     usable = np.flatnonzero((shares > 0) & (shares < 1))
     ordered = usable[np.lexsort((closeness[usable], shares[usable].round(_DIGITS)))]
     bands = np.array_split(ordered, min(n_items, len(ordered)))
@@ -130,17 +131,12 @@ def choose_items(bank: Bank, answers: Answers, n_items: int) -> Indices:
     return np.array(sorted(band[3 * len(band) // 4] for band in ranked), dtype=np.int64)
 
 
-def _correlations(answers: Answers, abilities: Floats) -> Floats:
+def _closeness(answers: Answers, abilities: Floats) -> Floats:
     """Return the correlation of each item's answers with abilities; 0 where there is none."""
-    weights = (answers.attempts > 0).astype(np.float64)
-    shares = answers.passed / np.maximum(answers.attempts, 1)
-    n_models = np.maximum(weights.sum(axis=0), 1)
-    deviations = (shares - (weights * shares).sum(axis=0) / n_models) * weights
-    levels = (abilities[:, np.newaxis] - (weights.T @ abilities) / n_models) * weights
-    product = (deviations * levels).sum(axis=0)
-    scale = np.sqrt((deviations**2).sum(axis=0) * (levels**2).sum(axis=0))
-    found: Floats = np.divide(product, scale, out=np.zeros_like(product), where=scale > 0)
-    return found
+    model, item = np.nonzero(answers.attempts)
+    shares = answers.passed[model, item] / answers.attempts[model, item]
+    found = correlations(shares, abilities[model], item, answers.attempts.shape[1])
+    return np.nan_to_num(found)
 
 
 class Judge:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.analysis.items.answers import FailedAnswers, RivalAnswers
+    from warehouse.analysis.items.answers import RivalAnswers
     from warehouse.analysis.items.audit import ItemAudit
     from warehouse.analysis.items.responses import Responses
     from warehouse.core.types import Row
@@ -180,47 +180,29 @@ def _work_list(connection: duckdb.DuckDBPyConnection, key: ItemKey) -> WorkList:
     answers = read_answers(connection, responses, key.suite, task_set=key.task_set)
     rivals = rival_answers(responses, answers)
     audit = audit_items(responses, rivals)
-    columns = {**_figures(audit, rivals), "rival_answer": _rival_texts(answers, rivals)}
-    tasks = rows_by_name(connection.execute(_TASKS, key._asdict()))
-    rows: list[dict[str, object]] = [
-        {**key._asdict(), **task, **dict(zip(columns, values, strict=True))}
-        for task, values in zip(tasks, zip(*columns.values(), strict=True), strict=True)
+    columns = _figures(audit, rivals)
+    columns["rival_answer"] = [
+        None if at < 0 else answers.texts[at] for at in rivals.answer.tolist()
     ]
-    for place, row in enumerate(rows):
-        row["findings"] = _findings(audit, place, row)
-    rows.sort(key=_severity)
-    shown = [{name: row[name] for name in COLUMNS} for row in rows]
-    return WorkList(key, responses, cronbach_alpha(responses), shown)
+    tasks = rows_by_name(connection.execute(_TASKS, key._asdict()))
+    rows = []
+    for item, task in enumerate(tasks):
+        row = {**key._asdict(), **task, **{name: values[item] for name, values in columns.items()}}
+        row["findings"] = _findings(audit, item, row)
+        rows.append({name: row[name] for name in COLUMNS})
+    return WorkList(key, responses, cronbach_alpha(responses), sorted(rows, key=_severity))
 
 
 def _figures(audit: ItemAudit, rivals: RivalAnswers) -> dict[str, list[object]]:
     """Return the columns of figures, None where one is not known."""
-    found = audit.statistics
-    columns = {
-        "n_systems": found.n_systems,
-        "pass_rate": found.pass_rate,
-        "pass_rate_low": found.pass_rate_low,
-        "pass_rate_high": found.pass_rate_high,
-        "discrimination": found.discrimination,
-        "discrimination_low": found.discrimination_low,
-        "discrimination_high": found.discrimination_high,
-        "p_holm": audit.p_holm,
-        "wrong_key_probability": rivals.probability,
-    }
-    of_rivals = {
-        "n_agreeing": rivals.n_agreeing,
-        "rate_of_agreeing": rivals.rate_of_agreeing,
-        "rate_of_passing": rivals.rate_of_passing,
-    }
-    columns |= {name: np.where(rivals.answer < 0, np.nan, each) for name, each in of_rivals.items()}
+    columns = {**audit.statistics._asdict(), "p_holm": audit.p_holm}
+    columns["wrong_key_probability"] = rivals.probability
+    for name in ("n_agreeing", "rate_of_agreeing", "rate_of_passing"):
+        columns[name] = np.where(rivals.answer < 0, np.nan, getattr(rivals, name))
     return {
         name: [None if np.isnan(value) else value for value in values.tolist()]
         for name, values in columns.items()
     }
-
-
-def _rival_texts(answers: FailedAnswers, rivals: RivalAnswers) -> list[object]:
-    return [None if at < 0 else answers.texts[at] for at in rivals.answer.tolist()]
 
 
 def _findings(audit: ItemAudit, item: int, row: Row) -> list[Finding]:
