@@ -23,7 +23,7 @@ ITEMS = {
 USELESS = ("nobody passes", "all pass")
 
 
-def fill(store, n_systems=N_SYSTEMS, suite="quiz", *, is_sparse=False):
+def fill(store, n_systems=N_SYSTEMS, suite="quiz", *, is_sparse=False, has_answers=True):
     """Write a run for each system, the weakest first; sparse, each was asked two items of three."""
     key = {"suite": suite, "generation": "root"}
     tasks = [
@@ -36,7 +36,7 @@ def fill(store, n_systems=N_SYSTEMS, suite="quiz", *, is_sparse=False):
         {**key, "run_id": f"r{rank}", "content_id": f"{rank}-{task}", "seq": at}
         | {"model": f"m{rank:02}", "task_set": "mcq", "task_id": task, "task_hash": task}
         | {"objective_pass": rank in passing}
-        | {"answer": "key" if rank in passing else failed or f"no {rank}"}
+        | ({"answer": "key" if rank in passing else failed or f"no {rank}"} if has_answers else {})
         for rank in range(n_systems)
         for at, (task, (passing, failed)) in enumerate(ITEMS.items())
         if not is_sparse or (rank + at) % 3
@@ -158,6 +158,12 @@ def test_a_few_systems_are_not_tested(store):
     assert "with fewer than 8 systems, discrimination is not tested" in result.out
     assert "wrong key" not in result.out
     assert "stronger models fail" not in result.out
+
+
+def test_without_answers_the_list_says_that_no_key_can_be_suspected(quiz, store):
+    fill(store, has_answers=False)
+    assert "no key can be suspected" in command(store.path, "items", "quiz").out
+    assert "no key can be suspected" not in command(quiz.path, "items", "quiz").out
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

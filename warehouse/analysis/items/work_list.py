@@ -138,12 +138,14 @@ class WorkList:
         key: the task set.
         responses: what systems passed.
         alpha: Cronbach's alpha; None where it is not known.
+        has_answers: whether it is known what systems answered where they did not pass.
         rows: a row of `COLUMNS` for each item, the worst first.
     """
 
     key: ItemKey
     responses: Responses
     alpha: float | None
+    has_answers: bool
     rows: Sequence[Row]
 
     def count(self, finding: Finding) -> int:
@@ -190,7 +192,8 @@ def _work_list(connection: duckdb.DuckDBPyConnection, key: ItemKey) -> WorkList:
         row = {**key._asdict(), **task, **{name: values[item] for name, values in columns.items()}}
         row["findings"] = _findings(audit, item, row)
         rows.append({name: row[name] for name in COLUMNS})
-    return WorkList(key, responses, cronbach_alpha(responses), sorted(rows, key=_severity))
+    alpha, has_answers = cronbach_alpha(responses), bool(answers.texts)
+    return WorkList(key, responses, alpha, has_answers, sorted(rows, key=_severity))
 
 
 def _figures(audit: ItemAudit, rivals: RivalAnswers) -> dict[str, list[object]]:
@@ -320,4 +323,6 @@ def summary(items: WorkList) -> str:
             f"with fewer than {MIN_TESTED} systems, discrimination is not tested and no key is "
             "suspected"
         )
+    elif not items.has_answers:
+        parts.append("what failed answers say is not known, so that no key can be suspected")
     return "; ".join(parts)
