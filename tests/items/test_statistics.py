@@ -16,6 +16,7 @@ from warehouse.analysis.items.statistics import (
     item_statistics,
     rest_shares,
 )
+from warehouse.engine.statistics.proportions import wilson_limits
 
 DATA = ROOT.parent / "shared" / "data" / "items"
 MATRICES = ("swebench-bash-only", "terminal-bench-1.0", "crux")
@@ -123,3 +124,9 @@ def test_alpha_needs_a_complete_matrix():
     # Parallel items: k items of the same values are perfectly reliable.
     parallel = Responses.from_matrix(np.tile([[0.1], [0.5], [0.9]], (1, 4)))
     assert cronbach_alpha(parallel) == pytest.approx(1)
+
+
+def test_the_interval_of_a_pass_rate_is_wilsons():
+    found = item_statistics(Responses.from_matrix([[1.0], [0.0], [1.0]]))
+    expected = wilson_limits(2 / 3, 3, level=0.95)
+    assert (found.pass_rate_low[0], found.pass_rate_high[0]) == pytest.approx(expected)
