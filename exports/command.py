@@ -54,7 +54,7 @@ def _subcommand(name: str, exporter: Exporter) -> click.Command:
         opened = open_store(store)
         if opened.left_out and not exporter.says_left_out:
             raise BadInput(
-                f"--task-version: files of {name} cannot say that tasks are left out, so that "
+                f"--task-version: files of {name} do not say that tasks are left out, so that "
                 "their figures would pass for those of all; `export eee` says it"
             )
         exported = exporter.export(opened, folder, **options)

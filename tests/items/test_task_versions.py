@@ -245,7 +245,7 @@ def test_what_cannot_be_used_is_refused(quiz):
         (("--task-version", "fixed", "view"), "`report` writes its pages for a version"),
         (
             ("--task-version", "fixed", "export", "openclaw", "--to", "x"),
-            "files of openclaw cannot say that tasks are left out",
+            "files of openclaw do not say that tasks are left out",
         ),
         ((*naming, "x", "core-ant"), "either a RUN or --without-wrong"),
         (("version", "quiz", "--remove"), "--remove needs a RUN"),
