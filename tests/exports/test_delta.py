@@ -7,13 +7,26 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
 import polars as pl
 import pytest
+from delta_cases import (
+    GONE,
+    NAMES,
+    add_run,
+    add_secret,
+    check_equals_warehouse,
+    data_files,
+    in_warehouse,
+    published,
+    rows_in,
+    run_rows,
+    snapshot,
+    traces,
+)
 from deltalake import DeltaTable
 from support import (
     REFERENCE,
@@ -30,7 +43,7 @@ from support import (
 from exports.delta import changes, publication, state
 from exports.delta.command import publish_tables
 from exports.delta.state import PublicFolder
-from exports.delta.tables import TABLES, public_columns
+from exports.delta.tables import TABLES
 from ingest.stores.copy import copy_store
 from warehouse.app.store import Store
 from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged
@@ -44,76 +57,6 @@ FIGURES = """
 SELECT suite, is_replay, count(*), round(sum(cost_usd), 9), avg(passed::INT), count(duplicate_of)
 FROM results GROUP BY ALL ORDER BY ALL
 """
-GONE = ("palindrome", "2026-04-03/models/kokeilu-1.yaml")
-NAMES = [table.name for table in TABLES]
-
-
-def rows_in(frame):
-    return Counter(map(repr, frame.rows()))
-
-
-def in_warehouse(store, table, *, with_text=True):
-    with store.reading() as connection:
-        columns = public_columns(connection, table, with_text=with_text)
-        expressions = ", ".join(column.expression for column in columns)
-        return connection.sql(f"SELECT {expressions} FROM ({table.sql})").pl()
-
-
-def snapshot(folder):
-    """Return the newest version of each table, as a reader finds it."""
-    rows = pl.read_delta(str(folder / "public" / "snapshots"))
-    newest = rows.filter(pl.col("snapshot") == pl.col("snapshot").max())
-    return dict(newest.select("table_name", "version").rows())
-
-
-def published(folder, name):
-    return pl.read_delta(str(folder / "public" / name), version=snapshot(folder)[name])
-
-
-def check_equals_warehouse(store, folder, *, with_text=True):
-    for table in TABLES:
-        rows = in_warehouse(store, table, with_text=with_text)
-        assert rows_in(published(folder, table.name)) == rows_in(rows), table.name
-
-
-def data_files(folder):
-    return {path.relative_to(folder / "public") for path in folder.glob("public/*/*.parquet")}
-
-
-def traces(folder, text):
-    """Return the files of a folder that have a text in their bytes or rows."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    assert files
-    found = [path for path in files if text.encode() in path.read_bytes() + str(path).encode()]
-    for path in files:
-        if path.suffix == ".parquet":
-            found += [path] if text in str(pl.read_parquet(path).rows()) else []
-    return found
-
-
-def run_rows(n, suite="toys", texts=()):
-    """Return rows of a run: a header, and a result for each text."""
-    run = {"suite": suite, "run_id": f"run-{n}", "generation": "root", "content_id": f"head-{n}"}
-    result = {**run, "model": f"model-{n}", "task_set": "set", "provider": "here"}
-    result |= {
-        "is_correct": n % 2 == 0,
-        "cost_usd": n / 8,
-        "started_at": datetime(2026, 1, n + 1, tzinfo=UTC),
-    }
-    results = [
-        {**result, "content_id": f"{n}-{i}", "task_id": f"t{i}", "answer": text, "seq": i}
-        for i, text in enumerate(texts or (f"answer {n}", f"other {n}"))
-    ]
-    return {"runs": [run], "results": results}
-
-
-def add_run(store, n, **options):
-    add_rows(store.lake, **run_rows(n, **options))
-
-
-def add_secret(store, tmp_path):
-    tasks = [task(9, answer=SECRET)]
-    import_into(store, write_log(tmp_path / "logs/gone.yaml", tasks=tasks, date=GONE[1][:10]))
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from collections import Counter
 
 import polars as pl
 import pytest
+from delta_cases import add_run, check_equals_warehouse, traces
 from deltalake import DeltaTable
 
 from exports.delta.command import publish_tables
-from tests.exports.test_delta import add_run, check_equals_warehouse, traces
 from warehouse.app.store import Store
 from warehouse.core.errors import EvalstoreError, ExitCode
 from warehouse.lake import public_place

@@ -4,18 +4,20 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from delta_cases import GONE, add_run, add_secret, in_warehouse, rows_in
+from remote_cases import MOTO_TESTS
 from support import SECRET
 
 from exports.delta import publication
 from exports.delta.command import publish_tables
 from exports.delta.state import PublicFolder
 from exports.delta.tables import TABLES
-from tests.exports.test_delta import GONE, add_run, add_secret, in_warehouse, rows_in
-from tests.remote.test_s3 import pytestmark, request, server  # noqa: F401 - for pytest
 from warehouse.app.store import Store
 from warehouse.core.errors import BadInput, StoreBusy
 from warehouse.lake.forgetting import forget
 from warehouse.lake.remote.objects import open_objects
+
+pytestmark = MOTO_TESTS
 
 TARGET = Path("s3://bucket/tables")  # as the command has it, with one slash
 ADDRESS = "s3://bucket/tables"

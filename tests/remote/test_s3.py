@@ -2,7 +2,6 @@
 
 import contextlib
 import http.client
-import importlib.util
 import itertools
 import json
 import os
@@ -10,12 +9,12 @@ import socket
 import subprocess
 import sys
 import threading
-import urllib.request
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from remote_cases import MOTO_TESTS, request
 from serving import chat, closed_port, serving
 from serving import http as reply
 from support import PATIENT, ROOT, command, log, task, write_log
@@ -29,14 +28,7 @@ from warehouse.lake.remote.address import store_folder
 from warehouse.lake.remote.objects import open_objects
 from warehouse.lake.table_location import open_location
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("default"),
-    pytest.mark.skipif(
-        not all(map(importlib.util.find_spec, ("moto", "flask", "obstore"))),
-        reason="moto is not installed: `make s3` runs these tests",
-    ),
-]
+pytestmark = MOTO_TESTS
 STORE = "s3://bucket/evals"
 
 
@@ -91,32 +83,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 for _method in ("GET", "PUT", "POST", "DELETE", "HEAD"):
     setattr(_Handler, f"do_{_method}", _Handler._pass_on)
-
-
-def request(address, method):
-    with urllib.request.urlopen(urllib.request.Request(address, method=method)):
-        pass
-
-
-@pytest.fixture
-def server(monkeypatch):
-    """A server with an empty bucket; yields its host and port."""
-    from moto.server import ThreadedMotoServer
-
-    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    running.start()
-    where = "{}:{}".format(*running.get_host_and_port())
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "key",
-        "AWS_SECRET_ACCESS_KEY": "planted-secret",
-        "AWS_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": f"http://{where}",
-    }.items():
-        monkeypatch.setenv(name, value)
-    for path, method in (("moto-api/reset", "POST"), ("bucket", "PUT")):
-        request(f"http://{where}/{path}", method)
-    yield where
-    running.stop()
 
 
 @pytest.fixture

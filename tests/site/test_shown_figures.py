@@ -146,7 +146,7 @@ def test_a_chart_has_its_figures_behind_it(store):
 
 
 def drawing_of(picture, **table):
-    return Drawing(title="T", pictures=[picture], width=WIDTH, words=[], notes=[], **table)
+    return Drawing(title="T", pictures=[lambda: picture], width=WIDTH, words=[], notes=[], **table)
 
 
 def test_the_table_behind_a_chart_has_rates_in_per_cent():

@@ -154,7 +154,7 @@ class BaseLake:
     def file_list(self, name: str) -> FileList | None:
         """Return what a cache has in place of the `files.parquet` of a batch, without its rows."""
         try:
-            return read_list((self.store_path / UPLOADED / name).read_bytes())
+            return read_list(read_regular(self.store_path / UPLOADED / name))
         except OSError:
             return None
 
