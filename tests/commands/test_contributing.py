@@ -119,10 +119,10 @@ def test_the_page_is_written(recipe, monkeypatch, store, tmp_path):
     page_type = sys.modules[recipe("A page of the site")].PAGE_TYPE
     (template,) = blocks("A page of the site", "html")
     monkeypatch.setattr(report, "PAGE_TYPES", (*PAGE_TYPES, page_type))
-    templates = copytree(rendering._TEMPLATES, tmp_path / "templates")
+    templates = copytree(rendering.TEMPLATES, tmp_path / "templates")
     (templates / "toy.html").write_text(template)
     with monkeypatch.context() as patch:
-        patch.setattr(rendering, "_TEMPLATES", templates)
+        patch.setattr(rendering, "TEMPLATES", templates)
         rendering.page_template.cache_clear()
         write_site(store, tmp_path / "site")
     rendering.page_template.cache_clear()
