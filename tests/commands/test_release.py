@@ -57,7 +57,7 @@ def test_this_version_has_notes():
         major, minor, _ = map(int, newest[1].split("."))
         assert version in (f"{major}.{minor + 1}.0", f"{major + 1}.0.0")
         unreleased = changelog[: newest.start()].partition("## [Unreleased]")[2]
-        assert unreleased.strip().startswith("- ")
+        assert re.search(r"^- ", unreleased, re.MULTILINE)
 
 
 def test_the_workflow_has_few_rights_pinned_actions_and_calls_what_is_there():
