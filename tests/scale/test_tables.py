@@ -275,7 +275,7 @@ def _snapshots(tables):
 def test_tables_are_only_read(store, tmp_path):
     tables, out = tmp_path / "tables", tmp_path / "out.parquet"
     sync(store, tables)
-    part = next((tables / "tables" / "results").iterdir())
+    part = next((tables / "tables" / "results").glob("*.parquet"))
     before = part.read_bytes()
     for query in (
         f"COPY (SELECT 1) TO '{part}'",
