@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import orjson
 
 from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged, StoreNewer
-from warehouse.lake.delta_log import PUBLISHED_MEANWHILE
-from warehouse.lake.public_place import open_place
+from warehouse.lake.places import PUBLISHED_MEANWHILE, open_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from exports.delta.command import publish_tables
 from warehouse.app.store import Store
 from warehouse.core.errors import EvalstoreError, ExitCode
-from warehouse.lake import public_place
+from warehouse.lake import places
 from warehouse.lake.forgetting import forget
 
 N_KILLS = int(os.environ.get("EVALSTORE_DELTA_KILLS", "6"))
@@ -32,7 +32,7 @@ PROCESSES = multiprocessing.get_context("forkserver")
 def publish(path, out, *, has_lock=True):
     """Publish, and end as the command does."""
     if not has_lock:
-        public_place._lock = lambda *_: None
+        places._lock = lambda *_: None
     try:
         publish_tables(Store(path), out)
     except EvalstoreError as error:

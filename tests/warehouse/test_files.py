@@ -37,7 +37,7 @@ OPENERS = {
     "warehouse/lake/writer.py": "the meanings of columns, which it writes",
     "exports/posters/publication.py": "a folder, to lock it",
     "exports/site/folder.py": "a folder, to lock it",
-    "warehouse/lake/public_place.py": "a folder, to lock it",
+    "warehouse/lake/places.py": "a folder, to lock it",
     "warehouse/lake/cache_limit.py": "the lock of a cache",
     "runners/command.py": "a new model file",
     "warehouse/core/formats/task_lists.py": "a new list of tasks",

@@ -20,7 +20,7 @@ from deltalake.transaction import (
 )
 
 from warehouse.core.errors import EvalstoreError, StoreBusy
-from warehouse.lake.public_place import open_place
+from warehouse.lake.places import PUBLISHED_MEANWHILE, open_place
 from warehouse.lake.remote.objects import storage_options
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # The log may keep its statistics for longer than a text that was forgotten: names only.
 STATISTICS = ("suite", "run_id", "model", "task_set", "started_at")
-PUBLISHED_MEANWHILE = "another machine published meanwhile; publish again"
 # A commit fails when another one came before.
 _NO_RETRIES = CommitProperties(max_commit_retries=0)
 # The log is left alone: the snapshot before is still read by it.

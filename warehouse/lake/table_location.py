@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from warehouse.core.errors import BadInput, StoreDamaged, StoreReadOnly
-from warehouse.core.files import check_regular, read_regular
+from warehouse.core.files import check_regular
 from warehouse.core.hashing import file_sha256
 from warehouse.lake.atomic import sync_file, sync_folder
+from warehouse.lake.places import FolderPlace, ObjectPlace
 from warehouse.lake.remote.address import address_of, store_folder
 from warehouse.lake.remote.objects import open_objects
 
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 # Delta tables, in a folder each; where tables are, there is the folder of their snapshots.
 TABLES = "tables"
 SNAPSHOTS = f"{TABLES}/snapshots"
-# A snapshot of a hundred thousand shards.
-_LARGEST = 4 * 2**30
+NEEDS_DELTALAKE = (
+    "Delta tables need the package deltalake: `pip install 'evalstore[delta]'`, or "
+    "`pip install '.[delta]'` in a checkout"
+)
 # What earlier versions of evalstore wrote in place of snapshots.
 FORMER = "versions"
 
@@ -36,33 +39,10 @@ def _partial_path(target: Path) -> Path:
     return target.with_name(f".{target.name}.{ULID()}")
 
 
-class FolderLocation:
-    """Tables in a folder, which all processes see. Keys are relative paths with `/`.
+class FolderLocation(FolderPlace):
+    """Tables in a folder, which all processes see."""
 
-    Args:
-        path: the folder.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    @property
-    def address(self) -> str:
-        """The path."""
-        return str(self._path)
-
-    def names(self, prefix: str) -> list[tuple[str, float]]:
-        """Return the keys below a prefix, with the time of each (seconds since 1970), sorted."""
-        found = []
-        for path in (self._path / prefix).rglob("*"):
-            with suppress(FileNotFoundError):  # deleted meanwhile
-                if path.is_file() and not path.name.startswith("."):
-                    found.append((path.relative_to(self._path).as_posix(), path.stat().st_mtime))
-        return sorted(found)
-
-    def get(self, key: str) -> bytes:
-        """Return the bytes of a file."""
-        return read_regular(self._path / key, max_bytes=_LARGEST)
+    largest = 4 * 2**30  # a snapshot of a hundred thousand shards
 
     def digest(self, key: str) -> tuple[int, str]:
         """Return the size of a file in bytes and its SHA-256."""
@@ -83,8 +63,7 @@ class FolderLocation:
     def delete(self, keys: Iterable[str]) -> None:
         """Delete files."""
         with self._writing():
-            for key in keys:
-                (self._path / key).unlink(missing_ok=True)
+            super().delete(keys)
 
     def local(self, key: str, sha256: str) -> Path:  # noqa: ARG002 - of files that are fetched
         """Return the path of the file itself."""
@@ -111,7 +90,7 @@ class FolderLocation:
             ) from error
 
 
-class ObjectLocation:
+class ObjectLocation(ObjectPlace):
     """Tables on an object store, with a copy of the files that were read in a cache.
 
     Args:
@@ -120,21 +99,8 @@ class ObjectLocation:
     """
 
     def __init__(self, objects: Objects, cache: Path) -> None:
-        self._objects = objects
+        super().__init__(objects)
         self._cache = cache
-
-    @property
-    def address(self) -> str:
-        """The address, such as `s3://bucket/tables`."""
-        return self._objects.address
-
-    def names(self, prefix: str) -> list[tuple[str, float]]:
-        """Return the keys below a prefix, with their times."""
-        return [(one.key, one.modified.timestamp()) for one in self._objects.below(prefix)]
-
-    def get(self, key: str) -> bytes:
-        """Return the bytes of an object; raise `FileNotFoundError` if there is none."""
-        return self._objects.get(key)[0]
 
     def digest(self, key: str) -> tuple[int, str]:
         """Return the size of an object in bytes and its SHA-256; no copy of it is read."""
@@ -143,10 +109,6 @@ class ObjectLocation:
     def upload(self, path: Path, key: str) -> None:
         """Copy a file."""
         self._objects.put(key, path)
-
-    def delete(self, keys: Iterable[str]) -> None:
-        """Delete objects; those that are gone already are ignored."""
-        self._objects.delete(list(keys))
 
     def local(self, key: str, sha256: str) -> Path:
         """Fetch an object, unless the cache has it.
@@ -202,10 +164,7 @@ def delta_errors(place: TableLocation) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise BadInput(
-            f"{place.address}: tables need deltalake: `pip install 'evalstore[delta]'`, or "
-            "`pip install '.[delta]'` in a checkout"
-        ) from error
+        raise BadInput(f"{place.address}: {NEEDS_DELTALAKE}") from error
     except OSError as error:
         raise StoreReadOnly(f"{place.address}: cannot be read or written ({error})") from error
 
@@ -254,7 +213,7 @@ def find_tables(folder: Path) -> TableLocation | None:
         return None
     place = ObjectLocation(open_objects(address), folder)
     is_known = (folder / TABLES).exists()  # an object store is asked once
-    return place if is_known or place.names(SNAPSHOTS) or place.names(FORMER) else None
+    return place if is_known or place.files(SNAPSHOTS) or place.files(FORMER) else None
 
 
 def check_is_no_tables(folder: Path) -> None:

@@ -40,7 +40,7 @@ _ROW = {"snapshot": "int64", "version": "int64", **dict.fromkeys(_MADE_FROM, "st
 _ROW["oldest"] = "int64"
 
 
-class DataFile(NamedTuple):
+class _LogEntry(NamedTuple):
     """What Delta's log says of a file: no bounds of columns, which could be texts."""
 
     path: str
@@ -117,7 +117,7 @@ def latest(place: TableLocation, log: DeltaLog | None = None) -> Snapshot | None
     """
     if keys := snapshot_keys(log or open_log(place, "snapshots")):
         return read(place, keys[-1])
-    if place.names(FORMER):
+    if place.files(FORMER):
         raise BadInput(
             f"{place.address}: an earlier version of evalstore wrote these tables, which this one "
             "cannot read; write them to a new folder or address, `evalstore --store STORE sync "
@@ -141,7 +141,7 @@ def current_snapshot(place: TableLocation) -> Snapshot:
 
 def data_files(place: TableLocation) -> list[tuple[str, float]]:
     """Return the keys of all data files, with the time of each (seconds since 1970)."""
-    listed = place.names(TABLES)
+    listed = place.files(TABLES)
     return [one for one in listed if one[0].endswith(".parquet") and "/_delta_log/" not in one[0]]
 
 
@@ -201,13 +201,13 @@ def publish(
         files = of_table(snapshot.files, name)
         table = open_log(place, name)
         with delta_errors(place):
-            version = table.commit(columns, {}, {file["path"]: _data_file(file) for file in files})
+            version = table.commit(columns, {}, {file["path"]: _log_entry(file) for file in files})
         own = {**common, "version": version}
         rows += [{**file, **own} for file in files or [{"table_name": name}]]
     path = scratch / f"{snapshot.number:09}-{ULID()}.parquet"
     pq.write_table(pa.Table.from_pylist(rows, schema=_schema()), path, compression="zstd")
     place.upload(path, f"{SNAPSHOTS}/{path.name}")
-    file = _data_file({"path": path.name, "n_bytes": path.stat().st_size, "n_rows": len(rows)})
+    file = _log_entry({"path": path.name, "n_bytes": path.stat().st_size, "n_rows": len(rows)})
     with delta_errors(place):
         log.commit(_schema(), {}, {**dict.fromkeys(log.active, file), path.name: file})
 
@@ -217,12 +217,12 @@ def drop(place: TableLocation, keys: list[str]) -> None:
     log = open_log(place, "snapshots")
     kept = log.active - {PurePosixPath(key).name for key in keys}
     with delta_errors(place):
-        log.commit(_schema(), {}, dict.fromkeys(kept, DataFile("", 0, "")))
+        log.commit(_schema(), {}, dict.fromkeys(kept, _LogEntry("", 0, "")))
     place.delete(keys)
 
 
-def _data_file(file: Mapping[str, Any]) -> DataFile:
-    return DataFile(file["path"], file["n_bytes"], f'{{"numRecords": {file["n_rows"]:d}}}')
+def _log_entry(file: Mapping[str, Any]) -> _LogEntry:
+    return _LogEntry(file["path"], file["n_bytes"], f'{{"numRecords": {file["n_rows"]:d}}}')
 
 
 def _schema() -> pa.Schema:

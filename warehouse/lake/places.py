@@ -1,4 +1,4 @@
-"""Where tables are published: a folder or an object store. Keys are relative paths with `/`."""
+"""Files of tables, in a folder or on an object store. Keys are relative paths with `/`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from warehouse.lake.atomic import create_durably, sync_file
 from warehouse.lake.remote.objects import ObjectChanged, open_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from warehouse.lake.remote.objects import Objects
 
-_LARGEST = 2**30
+PUBLISHED_MEANWHILE = "another machine published meanwhile; publish again"
 
 
 class FolderPlace:
@@ -27,7 +27,13 @@ class FolderPlace:
 
     Args:
         path: the folder.
+
+    Attributes:
+        address: the path.
+        largest: the most bytes that `get` reads.
     """
+
+    largest = 2**30
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -56,7 +62,7 @@ class FolderPlace:
 
     def get(self, key: str) -> bytes:
         """Return the bytes of a file; raise `OSError` if there is none."""
-        return read_regular(self._path / key, max_bytes=_LARGEST)
+        return read_regular(self._path / key, max_bytes=self.largest)
 
     def create(self, key: str, content: bytes) -> bool:
         """Write a new file, whole or not at all; return whether there was none before."""
@@ -72,7 +78,7 @@ class FolderPlace:
         yield target
         sync_file(target)
 
-    def delete(self, keys: list[str]) -> None:
+    def delete(self, keys: Iterable[str]) -> None:
         """Delete files; those that are gone already are ignored."""
         for key in keys:
             (self._path / key).unlink(missing_ok=True)
@@ -133,9 +139,9 @@ class ObjectPlace:
             yield path
             self._objects.put(key, path)
 
-    def delete(self, keys: list[str]) -> None:
+    def delete(self, keys: Iterable[str]) -> None:
         """Delete objects; those that are gone already are ignored."""
-        self._objects.delete(keys)
+        self._objects.delete(list(keys))
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -143,10 +149,10 @@ class ObjectPlace:
         yield
 
 
-PublicPlace: TypeAlias = FolderPlace | ObjectPlace
+Place: TypeAlias = FolderPlace | ObjectPlace
 
 
-def open_place(address: str) -> PublicPlace:
+def open_place(address: str) -> Place:
     """Open a folder, or an address such as `s3://bucket/tables`.
 
     Raises:
