@@ -11,8 +11,7 @@ from click import Option
 from exports.base import Exported, Exporter
 from exports.delta.state import PublicFolder
 from warehouse.core.errors import BadInput, StoreDamaged
-
-_ADDRESS = re.compile(r"^(s3|gs|az):/+")
+from warehouse.lake.table_location import NEEDS_DELTALAKE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.app.store import Store
+
+# A path has one slash where an address has two.
+_ADDRESS = re.compile(r"^(s3|gs|az):/+")
 
 
 def publish_tables(
@@ -48,11 +50,7 @@ def publish_tables(
     try:
         from exports.delta.publication import preview, publish
     except ImportError as error:
-        raise BadInput(
-            "Delta tables need the package deltalake: `pip install 'evalstore[delta]'`, or "
-            "`pip install '.[delta]'` in a checkout"
-        ) from error
-    # A path has one slash where an address has two.
+        raise BadInput(NEEDS_DELTALAKE) from error
     public = PublicFolder(_ADDRESS.sub(r"\1://", str(folder)))
     if dry_run:
         public.check()

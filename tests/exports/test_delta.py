@@ -46,9 +46,9 @@ from exports.delta.state import PublicFolder
 from exports.delta.tables import TABLES
 from ingest.stores.copy import copy_store
 from warehouse.app.store import Store
-from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged
+from warehouse.core.errors import BadInput, ExitCode, StoreBusy, StoreDamaged
 from warehouse.engine.base_store import EvalstoreWarning
-from warehouse.lake import public_place
+from warehouse.lake import places
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.delta_log import DeltaLog
 from warehouse.lake.forgetting import forget
@@ -188,18 +188,23 @@ def test_a_dry_run_writes_nothing(made, tmp_path):
     )
 
 
-def test_other_folders_are_refused(store, tmp_path, monkeypatch):
+def test_other_folders_are_refused(store, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(BadInput, match="holds something else"):
         publish_tables(store, tmp_path)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / f".{state.MARK}.01M8JEZK6V2KA0PEF5EWQRD770").touch()  # of a kill
     PublicFolder(str(tmp_path / "out")).check()
-    monkeypatch.setitem(sys.modules, "deltalake", None)
-    for name in ("exports.delta.publication", "warehouse.lake.delta_log"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    with pytest.raises(BadInput, match=r"pip install '\.\[delta\]'"):
-        publish_tables(store, tmp_path / "out")
+
+
+def test_without_deltalake_the_command_names_the_extra(store, tmp_path):
+    """In a process of its own, in which nothing has imported it."""
+    code = "import sys; sys.modules['deltalake'] = None; import evalstore; evalstore.main()"
+    arguments = ["--store", str(store.path), "publish", "delta", "--to", str(tmp_path / "out")]
+    command = [sys.executable, "-c", code, *arguments]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == ExitCode.BAD_INPUT
+    assert "pip install '.[delta]'" in process.stderr
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
@@ -447,7 +452,7 @@ def test_without_locks_one_of_two_publications_wins(made, tmp_path, monkeypatch,
     out = tmp_path / "out"
     publish_tables(made, out)
     add_run(made, 10)
-    monkeypatch.setattr(public_place, "_lock", lambda *_: None)
+    monkeypatch.setattr(places, "_lock", lambda *_: None)
     owner = DeltaLog if at == "commit" else PublicFolder
     original = getattr(owner, at)
 
