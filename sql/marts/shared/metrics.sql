@@ -30,7 +30,8 @@
 --     mean where repeated attempts add information; wilson_scores where each is from 0 to 1: for as
 --     many trials as their variance is worth, see effective_tasks; else student_t: the mean ± the
 --     97.5 % quantile of Student's t with n_tasks - 1 degrees of freedom × stderr, which can go beyond
---     the possible values, and none where all values are equal; clustered where tasks depend on each other, see clustered_interval, or of scores
+--     the possible values, and none where all values are equal; clustered where tasks depend on each other, see
+--     clustered_interval, or of scores
 --     of other scales Student's t over the clusters; corrected, votes: see docs/judges.md; NULL without an interval
 -- stderr: standard error of the mean: the standard deviation over the tasks (ddof 1) / sqrt(n_tasks);
 --     NULL for a single task, of votes, and of a corrected figure that labels alone make

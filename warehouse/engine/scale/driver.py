@@ -142,6 +142,8 @@ def sweep(place: TableLocation) -> None:
     for key in keys:
         with suppress(StoreDamaged, FileNotFoundError):
             snapshots[key] = read(place, key)
+    if not keys or keys[-1] not in snapshots:
+        return  # another sync has just replaced it, and sweeps
     newest = snapshots[keys[-1]]
     kept = {key for key, one in snapshots.items() if one.number >= newest.oldest}
     outdated = [key for key in keys if key not in kept]

@@ -241,7 +241,7 @@ def _rebuild(
     wait_seconds: float,
     pace: _Pace,
     *,
-    from_template: bool = True,
+    is_first_try: bool = True,
 ) -> SyncReport:
     new_file = _new_file(warehouse)
     _discard(new_file)
@@ -254,9 +254,9 @@ def _rebuild(
     started = time.monotonic()
     is_copy = False
     try:
-        is_copy = create_warehouse(new_file, wait_seconds, from_template=from_template)
+        is_copy = create_warehouse(new_file, wait_seconds, from_template=is_first_try)
         with open_for_writing(new_file, wait_seconds=wait_seconds) as connection:
-            if from_template:
+            if is_first_try:
                 limit_memory(connection, _MOST_MEMORY)
             fill = load_and_derive if n_results > _MOST_IN_ONE_TRANSACTION else _increment
             loaded = fill(connection, lake, batches, columns)
@@ -267,11 +267,11 @@ def _rebuild(
             connection.execute("CHECKPOINT")
     except duckdb.Error as error:
         _discard(new_file)
-        if is_copy or (from_template and isinstance(error, duckdb.OutOfMemoryException)):
+        if is_copy or (is_first_try and isinstance(error, duckdb.OutOfMemoryException)):
             # It stays if the cache folder cannot be written: the second try must not copy it again.
             discard_template(definitions.digest())
             said = replace(pace, on_rebuild=None)
-            return _rebuild(warehouse, lake, wait_seconds, said, from_template=False)
+            return _rebuild(warehouse, lake, wait_seconds, said, is_first_try=False)
         raise EvalstoreError(
             f"{new_file}: the warehouse could not be built ({_first_line(error)}); all data is "
             "safe in the lake"
