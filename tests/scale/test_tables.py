@@ -27,6 +27,7 @@ from warehouse.app.store import Store
 from warehouse.core.errors import BadInput, EvalstoreError, StoreBusy, StoreDamaged, StoreNewer
 from warehouse.engine.scale import catalog, driver, snapshot
 from warehouse.engine.scale.engine import FUNCTIONS
+from warehouse.engine.scale.reference import rows_digest
 from warehouse.engine.scale.verification import verify_tables
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.forgetting import forget
@@ -254,8 +255,8 @@ def test_a_sync_that_ends_early_changes_nothing(store, tmp_path, monkeypatch):
     assert_equal(store, tables)
     # What they left behind goes after a day.
     left = _files(tables) - snapshot.named_objects(FolderLocation(tables))
-    monkeypatch.setattr(driver, "_SWEPT_AFTER_SECONDS", -1.0)
-    driver.sweep(FolderLocation(tables))
+    monkeypatch.setattr(snapshot, "_SWEPT_AFTER_SECONDS", -1.0)
+    snapshot.sweep(FolderLocation(tables))
     assert left
     assert not _files(tables) - snapshot.named_objects(FolderLocation(tables))
     assert snapshot.named_objects(FolderLocation(tables)) > _files(tables)
@@ -488,3 +489,11 @@ def test_all_reference_data(tmp_path):
         report, _ = sync(store, tmp_path / "tables", n_shards)
         assert n_shards / 2 < report.n_shards <= n_shards
         assert_equal(store, tmp_path / "tables", has_views=n_shards == 7)
+
+
+def test_equal_rows_count_in_a_digest():
+    """Two equal rows are not two equal other rows."""
+    with duckdb.connect() as connection:
+        ones, twos = "SELECT 1 FROM range(2)", "SELECT 2 FROM range(2)"
+        assert rows_digest(connection, ones) != rows_digest(connection, twos)
+        assert rows_digest(connection, "SELECT 1 LIMIT 0") != rows_digest(connection, ones)

@@ -12,7 +12,6 @@ Whatever ends before that changes nothing for who reads a snapshot.
 from __future__ import annotations
 
 import tempfile
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,41 +19,41 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged
+from warehouse.core.errors import BadInput, StoreBusy
 from warehouse.core.hashing import content_hash
 from warehouse.core.in_memory import open_in_memory
 from warehouse.core.schemas import TABLES
-from warehouse.engine.scale.plan import Planner, Shard, quoted
+from warehouse.engine.scale.plan import Planner, Shard
+from warehouse.engine.scale.reference import (
+    reference_digest,
+    reference_tables,
+    rows_digest,
+    suite_digests,
+    table_schemas,
+)
 from warehouse.engine.scale.shard import (
     DUPLICATES,
     REFERENCE,
     checked_columns,
     new_warehouse,
     read_files,
-    reference_tables,
     rows_to_store,
-    shard_tables,
     table_folder,
     upload_file,
     write_file,
 )
 from warehouse.engine.scale.snapshot import (
     Snapshot,
-    data_files,
     discard_copies,
-    drop,
     file_key,
     latest,
     of_table,
     publish,
-    read,
-    snapshot_keys,
+    sweep,
 )
 from warehouse.engine.tables import loading
 from warehouse.engine.tables.definitions import digests
 from warehouse.engine.tables.derivation import derive
-from warehouse.engine.tables.shared_calls import SHARED_COLUMNS
-from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake.batch import evalstore_version
 from warehouse.lake.locks import shared_lake_lock
 from warehouse.lake.table_location import find_tables, open_location, open_log
@@ -75,8 +74,6 @@ _CALLS_AT_ONCE = 4_000_000
 _MOST_PARTS = 256
 # Folders of the lake that the driver loads at a time.
 _FOLDERS_AT_ONCE = 5_000
-# Files that no version names may be of a sync that is still going on.
-_SWEPT_AFTER_SECONDS = 24 * 3600.0
 _CONTENT = frozenset(table.name for table in TABLES if not table.of_run)
 
 
@@ -129,34 +126,6 @@ def sync_tables(
         sweep(place)
     discard_copies(place)
     return report
-
-
-def sweep(place: TableLocation) -> None:
-    """Delete old snapshots with their files, and files that no snapshot has named for a day.
-
-    What a sync that was killed has left is done by the next one. Where runs were forgotten, the
-    logs lose their history, too.
-    """
-    snapshots = {}
-    keys = snapshot_keys(open_log(place, "snapshots"))
-    for key in keys:
-        with suppress(StoreDamaged, FileNotFoundError):
-            snapshots[key] = read(place, key)
-    if not keys or keys[-1] not in snapshots:
-        return  # another sync has just replaced it, and sweeps
-    newest = snapshots[keys[-1]]
-    kept = {key for key, one in snapshots.items() if one.number >= newest.oldest}
-    outdated = [key for key in keys if key not in kept]
-    named = kept.union(*(snapshots[key].objects() for key in kept))
-    former = {name for key in snapshots.keys() - kept for name in snapshots[key].objects()}
-    oldest = time.time() - _SWEPT_AFTER_SECONDS
-    left = {key for key, written_at in data_files(place) if written_at < oldest}
-    place.delete(sorted((former | left) - named - set(outdated)))
-    if outdated:
-        if newest.oldest == newest.number:
-            for table in {file["table_name"] for file in newest.files}:
-                open_log(place, table).forget()
-        drop(place, outdated)
 
 
 def _place(store: BaseStore, to: str) -> TableLocation:
@@ -292,13 +261,13 @@ class _Sync:
                 for table in reference_tables()
                 if (file := self._unchanged_or_written(connection, table, folder))
             ]
-            of_suites, schemas = _digests_of_suites(connection), _schemas(connection, plan)
+            of_suites, schemas = suite_digests(connection), table_schemas(connection, plan)
         return _Step(files, of_suites, n_parts, plan, schemas)
 
     def _unchanged_or_written(
         self, connection: duckdb.DuckDBPyConnection, table: str, folder: Path
     ) -> File | None:
-        digest = _digest(connection, f"FROM {table}")
+        digest = rows_digest(connection, f"FROM {table}")
         former = [] if self._former is None else self._former.files
         for file in of_table(former, table_folder(table)):
             if file["shard"] is None and file["reference"] == digest:
@@ -311,7 +280,7 @@ class _Sync:
         """Return the files of the shards of the earlier snapshot that nothing has changed."""
         former = [] if self._former is None else self._former.files
         suites = planner.suites()
-        same = {(shard, _of(suites[shard], of_suites)) for shard in planner.kept()}
+        same = {(shard, reference_digest(suites[shard], of_suites)) for shard in planner.kept()}
         return [file for file in former if (file["shard"], file["reference"]) in same]
 
     def _n_parts(self, planner: Planner) -> int:
@@ -332,7 +301,7 @@ class _Sync:
         for shard in shards:
             suites = sorted({suite for suite, _ in shard.runs})
             digest = digests_.get(shard.name, "")
-            origin = {"reference": _of(suites, step.of_suites), "duplicates": digest}
+            origin = {"reference": reference_digest(suites, step.of_suites), "duplicates": digest}
             origins.append({"shard": shard.name, **origin})
             tasks.append(
                 {
@@ -382,7 +351,7 @@ class _Sync:
         with open_in_memory() as connection:
             rows = connection.execute(
                 """
-                SELECT plan.shard, count(*), bit_xor(hash(calls))
+                SELECT plan.shard, count(*), sum(hash(calls)::HUGEINT)
                 FROM read_parquet($calls) AS calls
                 JOIN read_parquet($plan) AS plan USING (suite, run_id)
                 GROUP BY plan.shard
@@ -412,45 +381,3 @@ class _Step:
     n_parts: int
     plan: Path
     schemas: dict[str, pa.Schema]
-
-
-def _schemas(connection: duckdb.DuckDBPyConnection, plan: Path) -> dict[str, pa.Schema]:
-    """Return the columns of each table, in types that Delta has."""
-    tables = dict.fromkeys((*reference_tables(), *shard_tables(), *DUPLICATES))
-    rows = {table_folder(table): rows_to_store(connection, table) for table in tables}
-    rows["calls"] = rows_to_store(connection, "lake.results", SHARED_COLUMNS)
-    rows["plan"] = f"FROM '{quoted(plan)}'"
-    return {
-        name: connection.sql(f"{query} LIMIT 0").to_arrow_table().schema
-        for name, query in rows.items()
-    }
-
-
-def _digest(connection: duckdb.DuckDBPyConnection, query: str) -> str:
-    """Return a hash of the rows of a query that does not depend on their order."""
-    [(n, digest)] = connection.execute(
-        f"SELECT count(*), bit_xor(hash(rows)) FROM ({query}) AS rows"  # noqa: S608 - our own
-    ).fetchall()
-    return f"{n} {digest}"
-
-
-def _digests_of_suites(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Return a hash of the rows of no run that the scores of each suite depend on.
-
-    Under ``, that of the rows that the scores of every suite depend on: the model files.
-    """
-    found = {"": _digest(connection, "FROM lake.models")}
-    own = connection.execute("SELECT DISTINCT suite FROM lake.tasks WHERE scorer IS NOT NULL")
-    suites = {suite for (suite,) in own.fetchall() if suite is not None}
-    suites |= {file.suite for file in shipped_sql() if file.suite is not None}
-    for suite in sorted(suites):
-        text = suite.replace("'", "''")
-        found[suite] = " ".join(
-            _digest(connection, f"FROM lake.{table} WHERE suite = '{text}'")
-            for table in ("tasks", "annotations")
-        )
-    return found
-
-
-def _of(suites: Sequence[str], digests_: Mapping[str, str]) -> str:
-    return content_hash([digests_.get(suite, "") for suite in ("", *suites)])

@@ -112,18 +112,6 @@ def compute_duplicates(task: Mapping[str, Any]) -> dict[str, Any]:
         return {"files": write_tables(connection, to, DUPLICATES, Path(scratch))}
 
 
-def reference_tables() -> tuple[str, ...]:
-    """Return the tables whose rows the driver writes, of the whole lake."""
-    lake = (f"lake.{table.name}" for table in TABLES if not table.of_run)
-    books = ("lake.batches", "lake.replaced_batches", "lake.generations")
-    scores = (
-        file.qualified
-        for file in shipped_sql()
-        if file.is_table and not file.is_board and file.qualified != "scores.duplicate_calls"
-    )
-    return (*lake, *books, *scores)
-
-
 def compute_shard(task: Mapping[str, Any]) -> dict[str, Any]:
     """Load and score the runs of a shard, and write their rows.
 

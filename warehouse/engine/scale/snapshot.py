@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -38,6 +39,8 @@ _MADE_FROM = ("oldest", "written_by", "definitions", "engine", "lake_digest")
 # A row of `snapshots`; `version` is that of the table.
 _ROW = {"snapshot": "int64", "version": "int64", **dict.fromkeys(_MADE_FROM, "string"), **_FILE}
 _ROW["oldest"] = "int64"
+# Files that no snapshot names may be of a sync that is still going on.
+_SWEPT_AFTER_SECONDS = 24 * 3600.0
 
 
 class _LogEntry(NamedTuple):
@@ -219,6 +222,34 @@ def drop(place: TableLocation, keys: list[str]) -> None:
     with delta_errors(place):
         log.commit(_schema(), {}, dict.fromkeys(kept, _LogEntry("", 0, "")))
     place.delete(keys)
+
+
+def sweep(place: TableLocation) -> None:
+    """Delete old snapshots with their files, and files that no snapshot has named for a day.
+
+    What a sync that was killed has left is done by the next one. Where runs were forgotten, the
+    logs lose their history, too.
+    """
+    snapshots = {}
+    keys = snapshot_keys(open_log(place, "snapshots"))
+    for key in keys:
+        with suppress(StoreDamaged, FileNotFoundError):
+            snapshots[key] = read(place, key)
+    if not keys or keys[-1] not in snapshots:
+        return  # another sync has just replaced it, and sweeps
+    newest = snapshots[keys[-1]]
+    kept = {key for key, one in snapshots.items() if one.number >= newest.oldest}
+    outdated = [key for key in keys if key not in kept]
+    named = kept.union(*(snapshots[key].objects() for key in kept))
+    former = {name for key in snapshots.keys() - kept for name in snapshots[key].objects()}
+    oldest = time.time() - _SWEPT_AFTER_SECONDS
+    left = {key for key, written_at in data_files(place) if written_at < oldest}
+    place.delete(sorted((former | left) - named - set(outdated)))
+    if outdated:
+        if newest.oldest == newest.number:
+            for table in {file["table_name"] for file in newest.files}:
+                open_log(place, table).forget()
+        drop(place, outdated)
 
 
 def _log_entry(file: Mapping[str, Any]) -> _LogEntry:
