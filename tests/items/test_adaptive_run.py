@@ -155,6 +155,7 @@ def test_it_is_no_full_run_on_boards(space):
         pages = {page.path: page.data.decode() for page in site.pages(run_pages.PAGE_TYPE)}
     [page] = [text for path, text in pages.items() if '<h1 dir="auto">a</h1>' in text]
     assert f"No pass rate: {remark}." in page
+    assert '<dt>passed</dt><dd dir="auto">no score</dd>' in page
     assert re.search(r">passed</\w+>\s*<\w+[^>]*>unknown<", page)
     assert "no score</td>" in pages["runs/index.html"]
     assert "pass_rate" not in ended.out
