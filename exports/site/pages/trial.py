@@ -11,6 +11,7 @@ from exports.site.figures import cost, count, duration, start_of
 from exports.site.grouping import by, parts
 from exports.site.lists import list_addresses, lists
 from exports.site.page import Contents
+from exports.site.samples.fields import text_start
 from exports.site.site import PageType
 from exports.site.steps import ASKED, step_groups, step_rows, trial_lists
 from exports.site.tables import table
@@ -43,10 +44,11 @@ _OWN = f"{ASKED} FROM site_trials SEMI JOIN asked USING (suite, run_id, result_i
 _CHECKS = f"""
 {ASKED}
 SELECT
-    suite, run_id, result_id, left(metric, {_SHORT + 1}) AS metric, check_class,
+    suite, run_id, result_id, {text_start("metric", _SHORT)} AS metric, check_class,
     CASE WHEN passed THEN 'passed' WHEN NOT passed THEN 'failed' ELSE 'unknown' END AS verdict,
     value, CASE WHEN counts THEN 'yes' WHEN NOT counts THEN 'no' ELSE 'unknown' END AS counts,
-    left(scorer, {_SHORT + 1}) AS scorer, left(explanation, {_SHORT + 1}) AS explanation,
+    {text_start("scorer", _SHORT)} AS scorer,
+    {text_start("explanation", _SHORT)} AS explanation,
     count(*) OVER of_trial AS n_checks
 FROM result_scores
 SEMI JOIN asked USING (suite, run_id, result_id)
@@ -164,9 +166,7 @@ def _models(row: Row) -> str:
 
 def _checks(rows: list[Row]) -> Table:
     n_checks = rows[0]["n_checks"] if rows else 0
-    texts = ("metric", "scorer", "explanation")
-    cut = [{**row, **{name: start_of(row[name] or "", _SHORT) for name in texts}} for row in rows]
-    return table(cut, _CHECK_COLUMNS, headings={"metric": "check"}, n_rows=n_checks)
+    return table(rows, _CHECK_COLUMNS, headings={"metric": "check"}, n_rows=n_checks)
 
 
 def _is_shown(site: Site) -> bool:

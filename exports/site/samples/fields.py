@@ -17,7 +17,7 @@ _ANSWER_CHARACTERS = 200
 _PROMPT_CHARACTERS = 120
 
 
-def _start(text: str, n_characters: int) -> str:
+def text_start(text: str, n_characters: int) -> str:
     """Return the expression for a text, or its start with an ellipsis."""
     return f"if(length({text}) > {n_characters}, left({text}, {n_characters}) || '…', {text})"
 
@@ -40,10 +40,10 @@ ROW_FIELDS = {
     "latency_ms": "CASE WHEN isfinite(result.latency_ms) THEN result.latency_ms END",
     "tokens": "result.input_tokens + result.output_tokens",
     "cost_usd": "CASE WHEN isfinite(result.cost_usd) THEN result.cost_usd END",
-    "answer": _start(
+    "answer": text_start(
         "coalesce(nullif(result.answer, ''), result.raw_output, result.answer)", _ANSWER_CHARACTERS
     ),
-    "prompt": _start(
+    "prompt": text_start(
         "coalesce(result.prompt, known.tasks[1].question, known.tasks[1].prompt)",
         _PROMPT_CHARACTERS,
     ),
