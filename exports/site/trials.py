@@ -116,8 +116,7 @@ def trial_table(site: Site, rows: Sequence[Row], columns: Sequence[str], n_rows:
         site: the site.
         rows: rows of the view `trials`.
         columns: their columns, or `verdict`, `ended`, `minutes`, and `solved_trial`, the link to a
-            solved trial. The first of them, and the
-            system, link to the trial.
+            solved trial. The first of them, and the system, link to the trial.
         n_rows: number of the trials that there are.
     """
     pages, partings = trial_pages(site), parting_pages(site)

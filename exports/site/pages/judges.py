@@ -110,9 +110,9 @@ def _load(site: Site, _: Addresses) -> Iterator[Contents]:
 
 
 def _suite(site: Site, labels: Row, members: list[Judge], sources: list[VoteSource]) -> _Suite:
-    shown = members[:_JUDGES]
     from warehouse.analysis.charts.kinds.judges import CHART  # Altair takes half a second
 
+    shown = members[:_JUDGES]
     people_said = site.once(_people)
     by_criterion = groupby(shown, key=lambda each: (each.kind, each.criterion))
     return _Suite(
