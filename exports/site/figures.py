@@ -126,6 +126,11 @@ def start_of(text: str, n_characters: int = 80) -> str:
     return text if len(text) <= n_characters else f"{text[:n_characters]}…"
 
 
+def unbroken(text: str) -> str:
+    """Return a text whose per cent signs stay on the lines of their numbers."""
+    return text.replace(" %", "\u00a0%")
+
+
 def p_text(p_value: float | None) -> str:
     """Return a p-value, never rounded across 0.05; empty for NULL."""
     return "" if p_value is None else _p_text(p_value).removeprefix("= ")
@@ -151,4 +156,5 @@ FOR_TEMPLATES = {
     "money": money,
     "p_text": p_text,
     "percent": percent,
+    "unbroken": unbroken,
 }

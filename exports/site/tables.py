@@ -118,7 +118,7 @@ def _empty_cell(name: str, row: Row, texts: Mapping[str, str]) -> str:
 
 def _heading(column: Column, headings: Mapping[str, str]) -> str:
     title = headings.get(column.name) or heading(human(column.name))
-    return title if column.bare is None else f"{title} [95 % interval]"
+    return title if column.bare is None else f"{title} [95\u00a0% interval]"
 
 
 def _shared(name: str, value: object) -> object:

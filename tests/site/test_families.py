@@ -30,7 +30,7 @@ def test_palindromes_have_each_model_and_task(examples):
     assert page.count("<tr>") == len(models) + len(tasks) + 2
     headers = HEADER.findall(page)
     assert "cost of a right answer, US$" in headers
-    assert headers.count("accuracy [95 % interval]") == 2
+    assert headers.count("accuracy [95\u00a0% interval]") == 2
     assert not any("_" in header for header in headers)
 
 

@@ -82,6 +82,9 @@ def test_the_page_says_what_the_command_says(store, folder):
     said = [line for line in lines if line.startswith("It judged ")]
     assert len(said) == 4
     assert all(line in text_of(page) for line in said)
+    sentences = re.findall(r"<(?:p|li)\b.*?</(?:p|li)>", page)
+    assert any("\u00a0%" in each for each in sentences)
+    assert not [each for each in sentences if " %" in each]  # none begins a line
     assert "uncalibrated 2 of 4" in text_of(page)
     assert page.count('<small class="warn">uncalibrated</small>') == 2
     assert "100.0 % [88.6, 100.0]" in page

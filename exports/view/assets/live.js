@@ -150,7 +150,7 @@
     const note = element("p", "note");
     const facts = element("dl", "facts");
     const models = tableView(`Passed so far in ${first.run_id}`, [
-      ["model", "name"], ["done", "n"], ["without an answer", "n"], ["passed", "n"], ["95 % interval", "drawn"],
+      ["model", "name"], ["done", "n"], ["without an answer", "n"], ["passed", "n"], ["95\u00a0% interval", "drawn"],
       ["tasks", "n"]]);
     const more = element("p", "pale");
     const failures = tableView(`Calls without an answer in ${first.run_id}`, [

@@ -139,7 +139,7 @@
     const lines = found.map((/** @type {any} */ { raters, n_answers: n, n_equal: equal, kappa, interval }) => {
       const start = `${raters.join(" and ")}: ${count(n)} ${n === 1 ? "answer" : "answers"} by both`;
       if (equal === null) return `${start}, too few to say how far you agree`;
-      const ends = interval ? ` (95 % interval ${two(interval[0])} to ${two(interval[1])})` : "";
+      const ends = interval ? ` (95\u00a0% interval ${two(interval[0])} to ${two(interval[1])})` : "";
       return `${start}, ${count(equal)} alike, ${kappa === null ? "kappa not defined" : `kappa ${two(kappa)}${ends}`}`;
     });
     const said = lines.length > 0 ? lines : ["No other rater has rated these answers."];
