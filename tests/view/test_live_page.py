@@ -58,8 +58,10 @@ def test_a_run_from_start_to_end(store, address, browser, width, scheme):
     visit = Visit(browser, store.path, width=width, scheme=scheme)
     page = visit.page
     page.goto(f"{address}?token={'t' * 20}")
+    assert "live" not in page.inner_text(".as-of")
     page.goto(f"{address}view/live")
     page.wait_for_selector("text=Nothing is in progress")
+    assert page.inner_text(".as-of").endswith("; what is in progress is live")
     assert visit.severe() == []
     with Journal(store.path, Generation(HOSTILE, f"r1 {HOSTILE}")) as journal:
         journal.append([header(6), *(result(n) for n in range(4))])
@@ -72,6 +74,7 @@ def test_a_run_from_start_to_end(store, address, browser, width, scheme):
         assert (visit.severe(), visit.overflow()) == ([], 0)
         page.goto(f"{address}index.html")
         page.wait_for_selector("article[data-done='5']")
+        assert page.inner_text(".as-of").endswith("; what is in progress is live")
         assert (visit.severe(), visit.overflow()) == ([], 0)
         journal.append([result(7)])
         page.wait_for_selector("article[data-done='6']")  # without loading the page again

@@ -199,6 +199,9 @@
   const runs = element("div");
   const rest = element("p", "pale");
   const nothing = element("p", "pale");
+  // The time of the page is that of its other figures.
+  const live = element("span");
+  document.querySelector(".as-of")?.append(live);
   place.append(problem, writing, runs, rest);
   if (isFull) place.append(nothing);
 
@@ -225,6 +228,7 @@
     const isIdle = !state.runs.length && !state.writing.length && !state.problem;
     say(nothing, isIdle ? "Nothing is in progress. A run that begins is shown here at once." : "");
     place.hidden = isIdle && !isFull;
+    say(live, place.hidden ? "" : "; what is in progress is live");
   };
 
   // A browser has few connections to a server: a page that is not seen keeps none.
