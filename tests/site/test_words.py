@@ -4,7 +4,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from support import new_store
+from support import add_rows, new_store
 
 from exports.site.boards import boards
 from exports.site.pages import audit, model, run
@@ -110,6 +110,25 @@ def test_model_of_one_provider_is_named_without_it(tmp_path):
     add_runs(store, ["here", "here"])
     with opened_site(store, [], samples="none") as site:
         assert [place.provider for [place] in [b.places for b in boards(site)]] == [""]
+
+
+def test_the_list_of_models_has_dates_of_runs_and_says_that_costs_are_partial(store):
+    run_row = {"suite": "s", "run_id": "r", "generation": "root"}
+    result = {**run_row, "model": "m", "task_set": "s", "availability_status": "ok", "seq": 1}
+    add_rows(
+        store.lake,
+        runs=[{**run_row, "content_id": "h", "run_date": "2026-01-01"}],
+        results=[
+            {**result, "content_id": "c1", "task_id": "t1", "cost_usd": 0.5},
+            {**result, "content_id": "c2", "task_id": "t2"},
+        ],
+    )
+    store.sync()
+    with opened_site(store, [model.PAGE_TYPE], samples="none") as site:
+        listed, page = (page.data.decode() for page in site.pages(model.PAGE_TYPE))
+    cells = re.findall(r"<td[^>]*>(?:<a[^>]*>)?(.*?)<", listed)
+    assert cells == ["m", "s", "1", "2", "1", "≥ 0.5", "2026-01-01"]
+    assert '<dt>dates</dt><dd dir="auto">2026-01-01</dd>' in page
 
 
 def test_figures_of_one_name_differ_by_their_files(tmp_path):

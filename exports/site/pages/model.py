@@ -35,9 +35,10 @@ SELECT
     count(*) FILTER (is_replay) AS n_replayed,
     count(cost_usd) AS n_cost_known,
     exact_sum(cost_usd) AS total_cost_usd,
-    min(run_date) AS first_date,
-    max(run_date) AS last_date
+    min(run_day) AS first_date,
+    max(run_day) AS last_date
 FROM results
+LEFT JOIN (SELECT suite, run_id, run_date AS run_day FROM runs) AS days USING (suite, run_id)
 GROUP BY model
 ORDER BY model NULLS LAST
 """
@@ -122,7 +123,9 @@ ORDER BY
     difference_low
 """
 _OTHERS = f"FROM site_pairs {_OF_BLOCK} ORDER BY site_pairs.rowid"
-_LISTED = ("model", "suites", "n_runs", "n_results", "total_cost_usd", "last_date")
+_LISTED = (
+    "model", "suites", "n_runs", "n_results", "n_cost_known", "total_cost_usd", "last_date",
+)  # fmt: skip
 _COST_COLUMNS = (
     "suite", "run_id", "run_date", "settings", "n_results", "n_cost_known", "total_cost_usd",
     "mean_cost_usd", "cost_per_passed_usd", "cost_per_passed_usd_low", "cost_per_passed_usd_high",
