@@ -121,6 +121,7 @@ def test_task_sets_are_listed(get):
     page = get().text
     assert 'href="grid?suite=s&amp;task_set=s"' in page
     assert "3 models, 2026-01-05" in page
+    assert '<details class="menu" open>' in page  # it has the page that is shown
 
 
 @pytest.mark.parametrize(
