@@ -215,3 +215,21 @@ def test_a_list_of_runs_has_times_where_dates_are_equal(store):
     with opened_site(store, [run.PAGE_TYPE], samples="none") as site:
         text = next(iter(site.pages(run.PAGE_TYPE))).data.decode()
     assert len(re.findall(r">\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?</td>", text)) == 2
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        ("import", "Which files it was imported from is not recorded."),
+        ("runner", "Not imported from a file: evalstore made this run."),
+        (None, "Which files it was imported from is not recorded."),
+    ],
+)
+def test_a_run_without_files_says_why(store, origin, expected):
+    key = {"suite": "s", "run_id": "r", "generation": "root"}
+    add_rows(store.lake, runs=[{**key, "content_id": "h", "origin": origin}])
+    store.sync()
+    with opened_site(store, [run.PAGE_TYPE], samples="none") as site:
+        *_, page = (each.data.decode() for each in site.pages(run.PAGE_TYPE))
+    assert f'<p class="pale">{expected}</p>' in page
+    assert "<dt>started, UTC</dt>" in page  # its date is that of the place where it ran
