@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warehouse.core.errors import EvalstoreError
@@ -66,9 +67,7 @@ class LocalEngine:
         with ProcessPoolExecutor(
             n_processes,
             mp_context=get_context("spawn"),
-            # Ctrl-C ends the workers without a traceback each.
-            initializer=signal.signal,
-            initargs=(signal.SIGINT, signal.SIG_DFL),
+            initializer=_prepare_worker,
         ) as pool:
             try:
                 return list(pool.map(FUNCTIONS[function], tasks))
@@ -79,3 +78,16 @@ class LocalEngine:
                 ) from error
             finally:
                 pool.shutdown(cancel_futures=True)
+
+
+def _prepare_worker() -> None:
+    # Ctrl-C ends the workers without a traceback each.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # A pool's worker would wait for tasks forever after the command was killed.
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
