@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -41,6 +42,8 @@ _ROW = {"snapshot": "int64", "version": "int64", **dict.fromkeys(_MADE_FROM, "st
 _ROW["oldest"] = "int64"
 # Files that no snapshot names may be of a sync that is still going on.
 _SWEPT_AFTER_SECONDS = 24 * 3600.0
+# On an object store a commit is half a dozen requests, each after the other.
+_TABLES_AT_ONCE = 8
 
 
 class _LogEntry(NamedTuple):
@@ -198,15 +201,19 @@ def publish(
     import pyarrow.parquet as pq
     from ulid import ULID
 
+    def commit(name: str) -> int:
+        table = open_log(place, name)
+        files = {file["path"]: _log_entry(file) for file in of_table(snapshot.files, name)}
+        with delta_errors(place):
+            return table.commit(schemas[name], {}, files)
+
     rows = []
     common = {"snapshot": snapshot.number, **{name: getattr(snapshot, name) for name in _MADE_FROM}}
-    for name, columns in schemas.items():
-        files = of_table(snapshot.files, name)
-        table = open_log(place, name)
-        with delta_errors(place):
-            version = table.commit(columns, {}, {file["path"]: _log_entry(file) for file in files})
-        own = {**common, "version": version}
-        rows += [{**file, **own} for file in files or [{"table_name": name}]]
+    with ThreadPoolExecutor(_TABLES_AT_ONCE) as pool:
+        for name, version in zip(schemas, pool.map(commit, schemas), strict=True):
+            own = {**common, "version": version}
+            files = of_table(snapshot.files, name)
+            rows += [{**file, **own} for file in files or [{"table_name": name}]]
     path = scratch / f"{snapshot.number:09}-{ULID()}.parquet"
     pq.write_table(pa.Table.from_pylist(rows, schema=_schema()), path, compression="zstd")
     place.upload(path, f"{SNAPSHOTS}/{path.name}")
