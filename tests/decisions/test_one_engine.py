@@ -136,3 +136,20 @@ def test_the_pairs_of_a_wide_board_are_listed_without_tests(tmp_path):
     assert store.sql(pairs).fetchall() == [(5050, 0, 5050)]
     ranks = "SELECT count(*), count(rank_low), min(len(alike_models)) FROM leaderboard_groups"
     assert store.sql(ranks).fetchall() == [(101, 0, 100)]
+
+
+@pytest.mark.slow
+def test_intervals_of_pairs_do_not_depend_on_what_was_tested_before(tmp_path):
+    """A board of twenty models has them, one of twenty-one does not."""
+    store = new_store(tmp_path / "store")
+    table = tmp_path / "runs.csv"
+    figures = "SELECT count(pass_rate_difference_low), count(*) FROM paired_comparisons"
+
+    def import_models(*numbers):
+        rows = [f"m{n},m{n},t{task},{(task + n) % 3 > 0}" for n in numbers for task in range(9)]
+        table.write_text("\n".join(["run_id,model,task_id,passed", *rows]))
+        assert command(store.path, "import", table, "--yes").code == 0
+        return store.sql(figures).fetchall()
+
+    assert import_models(*range(20)) == [(190, 190)]
+    assert import_models(20) == [(0, 210)]

@@ -3,7 +3,6 @@
 -- grain: suite × task set × scorer × metric × filter × pair of models, a before b
 -- inherits: score_comparisons, scores.pair_counts
 SELECT * EXCLUDE (
-    n_models,
     scale,
     differences,
     sizes,
