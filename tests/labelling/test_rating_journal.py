@@ -5,7 +5,7 @@ from threading import Thread
 import pytest
 from label_cases import sample_of
 
-from warehouse.app.labelling.labels import read_all_labels
+from warehouse.app.labelling.labels import GivenLabel, RaterLabels, read_all_labels
 from warehouse.app.labelling.queues import Agreement, agreements, all_labels, assigned
 from warehouse.app.labelling.rating_journal import (
     CHOSEN,
@@ -182,3 +182,20 @@ def test_agreement_is_of_answers_that_one_has_labelled(answers, sample):
     # Few tasks: the numbers would tell what the other said of an answer.
     few = dict.fromkeys(sample.answers, "one task")
     assert next(agreements(sample, by_rater, few, "Ann")) == Agreement(("Ann", "Ben"), 10)
+
+
+def test_what_two_raters_have_labelled_is_looked_up_once(sample):
+    looks = []
+
+    class Labels(dict):
+        def keys(self):
+            looks.append(len(self))
+            return super().keys()
+
+    by_rater = {name: RaterLabels(sample, name, Labels(), set()) for name in ("Ann", "Ben")}
+    for rater in by_rater.values():
+        rater.newest.update({each: GivenLabel("pass", None, None, None) for each in sample.answers})
+    looks.clear()
+    [found] = agreements(sample, by_rater, {}, "Ann")
+    assert found.n_answers == len(sample.answers) > 10
+    assert len(looks) == 3  # not for each answer

@@ -132,7 +132,13 @@
     if (!isTrouble && queue !== undefined) void showAgreement();
   }
 
+  let nAsked = 0;
   async function showAgreement() {
+    // Ratings that follow each other at once are asked about once.
+    nAsked += 1;
+    const own = nAsked;
+    await new Promise((go) => { setTimeout(go, 300); });
+    if (own !== nAsked) return;
     const found = await ratings.get("view/review/agreement", { queue, rater: ratings.rater.get() })
       .catch(() => []);
     const two = (/** @type {number} */ number) => number.toFixed(2);

@@ -109,7 +109,8 @@ def agreements(
     own = by_rater[rater].newest.keys() if rater in by_rater else set()
     for pair in combinations(sorted(by_rater, key=lambda name: (name != rater, name)), 2):
         one, other = (by_rater[name].newest for name in pair)
-        common = [each for each in sample.answers if each in own & one.keys() & other.keys()]
+        by_all = own & one.keys() & other.keys()
+        common = [each for each in sample.answers if each in by_all]
         if not common:
             continue
         units = np.unique([tasks.get(each, each) for each in common], return_inverse=True)[1]
