@@ -101,6 +101,11 @@ def test_pairs_that_show_nothing_are_together_and_not_called_equal(store):
     assert said in folded
 
 
+def test_pairs_are_unfolded_where_there_is_nothing_else(store):
+    log(store, "own", {"a": [True] * 12, "b": [True] * 12})
+    assert '<details class="pairs" open>' in pages_of(store)["compare/own_own.html"]
+
+
 def test_headings_have_short_names_that_tell_models_apart(store):
     answers = {"p/one": [True] * 12, "q/two": [False] * 12, "r/s/two": [True, False] * 6}
     log(store, "own", answers)
