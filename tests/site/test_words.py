@@ -103,6 +103,7 @@ def test_models_of_one_name_are_named_with_their_providers(tmp_path):
         ["here", "m", "from", "an"],
         ["unknown", "m", "from", "here"],
     ]
+    assert others.count("<td>no interval</td>") == 2  # of 2 tasks
 
 
 def test_model_of_one_provider_is_named_without_it(tmp_path):
