@@ -112,10 +112,10 @@ def _timeline(bins: list[Row]) -> Timeline:
     costs = [(row["bin"], row["cost_usd"]) for row in bins if row["cost_usd"]]
     if tokens:
         total = sum(value for _, value in tokens)
-        lanes.append(Lane("tokens", _curve(tokens), f"{total:,}", is_curve=True))
+        lanes.append(Lane("tokens of all steps", _curve(tokens), f"{total:,}", is_curve=True))
     if costs:
         total = f"${money(sum(value for _, value in costs))}"
-        lanes.append(Lane("cost", _curve(costs), total, is_curve=True))
+        lanes.append(Lane("cost of all steps", _curve(costs), total, is_curve=True))
     return Timeline(lanes, bins[0]["span_ms"] if bins[0]["is_timed"] else None)
 
 

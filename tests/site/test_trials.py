@@ -237,8 +237,8 @@ def test_events_without_text_are_folded(pages):
 def test_a_timeline_adds_up(pages):
     page = page_of(pages, "good")
     assert lanes_of(page) == [
-        ("model calls", "1"), ("tool calls", "2"), ("other steps", "1"), ("tokens", "120"),
-        ("cost", "$0.25"),
+        ("model calls", "1"), ("tool calls", "2"), ("other steps", "1"),
+        ("tokens of all steps", "120"), ("cost of all steps", "$0.25"),
     ]  # fmt: skip
     assert "By time, over 3.0 min" in page
     # the call is the second of four steps: at a third of the time all tokens are spent
