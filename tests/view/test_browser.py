@@ -78,6 +78,8 @@ def posters(tmp_path):
 def test_a_poster_is_settled_by_keys(posters, serve):
     window = serve(posters, pictures=SAMPLES / "images")
     page = window.open("view/poster?dataset=tours&poster=c500adc741d0")
+    field = page.get_by_placeholder("the right text; empty for nothing").first
+    assert field.evaluate("each => each.clientWidth") > 250  # it is seen in full
     page.get_by_label("Your name").fill("Ben ")
     page.get_by_text("let a third person settle them").wait_for()
     page.get_by_label("Your name").fill("Cho")
