@@ -62,6 +62,21 @@ def test_a_table_that_scrolls_shows_it(visit, site):
     assert "local" in page.locator(".wide").first.evaluate(style)
 
 
+def test_the_ends_of_the_scale_are_on_one_line_of_a_phone(visit, store, tmp_path):
+    for model in ("esimerkki/routa:7b", "esimerkki/lumi:1b"):
+        with store.record(suite="own", model=model, settings={"thinking_level": "high"}) as run:
+            for n in range(6):
+                run.log(task_id=f"t{n}", output="x", passed=True)
+    write_site(store, tmp_path / "site")
+    head = visit(tmp_path / "site", width=390).open().locator(".first th.scale")
+    tops = """each => [document.createRange(), document.createRange()].map((range, n) => {
+        range.selectNodeContents(n ? each.querySelector("span") : each.firstChild);
+        return range.getBoundingClientRect().top;
+    })"""
+    one, other = head.evaluate(tops)
+    assert abs(one - other) < 3
+
+
 def test_every_link_leads_to_a_file_of_the_site(visit, site):
     window = visit(site)
     for name in types_of_pages(site):
