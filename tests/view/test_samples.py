@@ -134,6 +134,8 @@ CASES = {
     ),
     "is unknown": (where("cost_usd", "unknown"), lambda r: r["cost_usd"] is None),
     "is known": (where("raw_output", "known"), lambda r: r["raw_output"] is not None),
+    # These samples have the whole text only.
+    "the answer": (where("answer", "eq", "answer 3"), lambda r: r["raw_output"] == "answer 3"),
     "text =": (where("model", "eq", "b'c"), lambda r: r["model"] == "b'c"),
     "text contains": (
         where("raw_output", "contains", "r 1"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -43,6 +43,7 @@ SELECT DISTINCT unnest(json_keys({column})) AS name
 FROM (SELECT {column} FROM results WHERE {column} IS NOT NULL LIMIT 2000)
 ORDER BY name
 """
+_ANSWER = "coalesce(samples.answer, samples.raw_output)"
 _JSON = {"parameters": "settings", "extra": "metadata"}
 _TOOLS = """(
     SELECT suite, run_id, result_id, string_agg(DISTINCT tool, ', ' ORDER BY tool) AS value
@@ -126,7 +127,11 @@ def find_column(columns: Mapping[str, SampleColumn], key: str) -> SampleColumn:
 def _result_columns(rows: list[Row]) -> Iterator[SampleColumn]:
     for row in rows:
         kind = "number" if _NUMBER.fullmatch(row["type"]) else _KINDS.get(row["type"], "text")
-        yield _result_column(row["name"], row["meaning"] or "", kind)
+        column = _result_column(row["name"], row["meaning"] or "", kind)
+        if column.key == "answer":  # many logs have the whole text only
+            meaning = f"{column.meaning}, else the text"
+            column = replace(column, meaning=meaning, value=_ANSWER)
+        yield column
         if row["name"] == "task_id":
             yield _result_column(
                 "passed", "whether the sample passed: recorded, else computed", "boolean"
