@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,7 @@ def view_app(pages: StorePages, access: Access) -> Guard:
         finally:
             loop = asyncio.get_running_loop()
             loop.call_later(_IDLE_SECONDS, pages.close_if_idle)
-            loop.call_later(_LOADED_SECONDS, loop.run_in_executor, None, prepare)
+            loop.call_later(_LOADED_SECONDS, _begin_preparation, loop)
 
     return Guard(answer, access)
 
@@ -127,6 +128,11 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
         if self._end is not None:
             self._end()
+
+
+def _begin_preparation(loop: asyncio.AbstractEventLoop) -> None:
+    with suppress(RuntimeError):  # the server ends, and begins no more
+        loop.run_in_executor(None, prepare)
 
 
 def _site_page(pages: StorePages) -> Callable[[Request], object]:

@@ -41,3 +41,20 @@ def test_it_is_prepared_after_the_first_answer(store, browse, monkeypatch):
             return answer.status_code, await asyncio.to_thread(begun.wait, 20)
 
     assert asyncio.run(ask()) == (200, True)
+
+
+def test_nothing_is_prepared_or_said_at_the_end(store, browse, monkeypatch):
+    faults = []
+    monkeypatch.setattr(server, "_LOADED_SECONDS", 0.05)
+    app = httpx.ASGITransport(browse(store).app)
+
+    async def ask_and_end():
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: faults.append(context))
+        async with httpx.AsyncClient(transport=app, base_url=ORIGIN, cookies={"c": "t"}) as client:
+            await client.get("/assets/site.css")
+        await loop.shutdown_default_executor()
+        await asyncio.sleep(0.2)
+
+    asyncio.run(ask_and_end())
+    assert faults == []
