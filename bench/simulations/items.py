@@ -20,7 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from tools.simulation_tables import print_table
-from warehouse.analysis.items.answers import SUSPECTED, FailedAnswers, rival_answers
+from warehouse.analysis.items.answers import FailedAnswers, rival_answers
 from warehouse.analysis.items.audit import Finding, audit_items
 from warehouse.analysis.items.responses import Responses
 from warehouse.analysis.items.statistics import item_statistics
@@ -100,9 +100,10 @@ def _found(
     suspected, first = [], []
     for _ in range(simulations):
         rivals = rival_answers(*draw(random, n_systems, would_pass, n_answers, attractive))
-        probability = np.nan_to_num(rivals.probability)
-        suspected.append(probability >= SUSPECTED)
-        first.append((np.argsort(-probability)[:_FIRST] < WRONG).sum() / WRONG)
+        suspected.append(rivals.is_suspected)
+        first.append(
+            (np.argsort(-np.nan_to_num(rivals.probability))[:_FIRST] < WRONG).sum() / WRONG
+        )
     of_items = np.mean(suspected, axis=0)
     figures = of_items[:WRONG].mean(), np.mean(first)
     return (*(f"{figure:.2f}" for figure in figures), f"{of_items[WRONG:].mean():.3f}")

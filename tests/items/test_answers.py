@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from warehouse.analysis.items.answers import SUSPECTED, FailedAnswers, rival_answers
+from warehouse.analysis.items.answers import FailedAnswers, rival_answers
 from warehouse.analysis.items.responses import Responses
 
 
@@ -33,7 +33,7 @@ def test_the_able_agree_on_another_answer(bank):
     assert rivals.n_agreeing[0] == 26
     assert rivals.probability[0] > 0.9
     assert rivals.rate_of_agreeing[0] > rivals.rate_of_passing[0]
-    assert np.nanmax(rivals.probability[1:]) < SUSPECTED
+    assert rivals.is_suspected.nonzero()[0].tolist() == [0]
 
 
 def test_an_attractive_answer_that_the_strongest_do_not_give_is_wrong(bank):
@@ -41,6 +41,16 @@ def test_an_attractive_answer_that_the_strongest_do_not_give_is_wrong(bank):
     rivals = rival_answers(*given(bank, 0))
     assert rivals.n_agreeing[0] == 26
     assert rivals.probability[0] < 0.1
+
+
+def test_with_two_answers_a_smaller_probability_is_enough(bank):
+    assert rival_answers(*given(bank, 0)).suspected_from == 0.5
+    bank = np.minimum(bank, 1)
+    bank[:, 0] = np.where(np.arange(30) % 5 == 0, 0, 1)
+    bank[0, np.flatnonzero(bank[0])[0]] = 2  # neither of the two
+    rivals = rival_answers(*given(bank, 0))
+    assert 0.25 < rivals.probability[0] < 0.5
+    assert rivals.is_suspected.nonzero()[0].tolist() == [0]
 
 
 def test_systems_in_another_order_say_the_same(bank):
@@ -94,10 +104,7 @@ def test_wrong_keys_are_found_and_sound_items_are_not_suspected(
     rng = np.random.default_rng([n_systems, int(10 * attractive)])
     bank = n_systems, would_pass, attractive
     found = np.array(
-        [
-            rival_answers(*drawn_with_wrong_keys(rng, *bank)).probability >= SUSPECTED
-            for _ in range(12)
-        ]
+        [rival_answers(*drawn_with_wrong_keys(rng, *bank)).is_suspected for _ in range(12)]
     )
     assert found[:, :WRONG].mean() >= least
     assert found[:, WRONG:].mean() <= 0.05

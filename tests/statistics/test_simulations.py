@@ -236,11 +236,9 @@ def test_wrong_keys_are_found():
 
 
 def check_wrong_keys(table):
-    """Check the least that is found; with two answers it is less, see docs/items.md."""
+    """Check the least that is found, and the most that is suspected."""
     least = {("90%", "30"): 0.8, ("90%", "100"): 0.8, ("70%", "100"): 0.9}
-    for would_pass, systems, answers, *figures in table:
+    for would_pass, systems, _, *figures in table:
         found, _, sound, found_attractive, _, sound_attractive = map(float, figures)
         assert max(sound, sound_attractive) <= 0.05
-        by_passes_only = 0.05 if answers == "2" else 0
-        wanted = least.get((would_pass, systems), 0) - by_passes_only
-        assert min(found, found_attractive) >= wanted
+        assert min(found, found_attractive) >= least.get((would_pass, systems), 0)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import duckdb
+    import numpy.typing as npt
 
     from warehouse.analysis.items.responses import Responses
     from warehouse.engine.statistics.arrays import Floats, Indices
@@ -53,7 +54,10 @@ JOIN response_items AS items USING (item)
 """
 # Of a key being wrong, before the answers are looked at: chosen by the simulation in docs/items.md.
 PRIOR = 0.1
-SUSPECTED = 0.5  # wrong more probably than not
+_SUSPECTED = 0.5  # wrong more probably than not
+# With only two answers, all that fail agree, so that the probability is nearer to the prior.
+_SUSPECTED_OF_TWO = 0.25
+_OF_TWO = 0.9  # how often failed answers are the same there, but for a few that are neither
 _SLOPES = (0.35, 0.7, 1.4, 2.8)  # of the logit of passing one item, by that of passing the others
 _ROUNDS = 20  # of the estimate of how often each slope is in the bank
 _NODES = 17  # of the difficulty, over 4 standard deviations on each side
@@ -89,6 +93,7 @@ class RivalAnswers:
         n_agreeing: systems that gave it, where attempts differ in part.
         probability: of this answer being right and the key wrong; NaN without such an answer, or
             where fewer than 8 systems were asked.
+        suspected_from: probability from which a key is suspected.
         rate_of_agreeing: share of the other items that the systems pass which gave this answer.
         rate_of_passing: the same of the systems that pass the item; NaN where none does.
     """
@@ -96,8 +101,14 @@ class RivalAnswers:
     answer: Indices
     n_agreeing: Floats
     probability: Floats
+    suspected_from: float
     rate_of_agreeing: Floats
     rate_of_passing: Floats
+
+    @property
+    def is_suspected(self) -> npt.NDArray[np.bool_]:
+        """Whether the key of each item is suspected to be wrong."""
+        return self.probability >= self.suspected_from
 
 
 def read_answers(
@@ -141,12 +152,14 @@ def rival_answers(responses: Responses, answers: FailedAnswers) -> RivalAnswers:
     share = np.where(is_rival, answers.share, 0)
     gives = np.bincount(answers.cell, share, len(responses.item)).astype(np.float64)
     rest = rest_shares(responses)
-    probability = _probabilities(responses, rest, gives, _agreement(item, given, n_items))
+    agreement = _agreement(item, given, n_items)
+    probability = _probabilities(responses, rest, gives, agreement)
     n = np.bincount(responses.item, minlength=n_items)
     probability[(rival < 0) | (n < MIN_TESTED)] = np.nan
     passes = responses.passed / responses.attempts
     rates = (_weighted_means(responses, rest, weights) for weights in (gives, passes))
-    return RivalAnswers(rival, agreeing, probability, *rates)
+    suspected_from = _SUSPECTED if agreement < _OF_TWO else _SUSPECTED_OF_TWO
+    return RivalAnswers(rival, agreeing, probability, suspected_from, *rates)
 
 
 def _probabilities(responses: Responses, rest: Floats, gives: Floats, agreement: float) -> Floats:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.analysis.items.answers import PRIOR, SUSPECTED
+from warehouse.analysis.items.answers import PRIOR
 from warehouse.analysis.items.statistics import item_statistics
 from warehouse.engine.scoring.bootstrap import holm
 
@@ -62,12 +62,14 @@ def audit_items(responses: Responses, rivals: RivalAnswers | None = None) -> Ite
     found = item_statistics(responses)
     adjusted = holm([None if np.isnan(p) else float(p) for p in found.p_value])
     p_holm = np.array([np.nan if p is None else p for p in adjusted])
-    doubt = np.nan_to_num(rivals.probability) if rivals else np.zeros(len(p_holm))
+    no_items = np.zeros(len(p_holm), dtype=bool)
+    is_suspected = rivals.is_suspected if rivals else no_items
+    is_doubtful = rivals.probability >= PRIOR if rivals else no_items
     is_asked = found.n_systems >= MIN_SYSTEMS
     findings = {
-        Finding.WRONG_KEY: doubt >= SUSPECTED,
+        Finding.WRONG_KEY: is_suspected,
         Finding.STRONGER_FAIL: (found.discrimination < 0) & (p_holm <= ALPHA),
-        Finding.DOUBTFUL_KEY: (doubt >= PRIOR) & (doubt < SUSPECTED),
+        Finding.DOUBTFUL_KEY: is_doubtful & ~is_suspected,
         Finding.DEAD: is_asked & (found.pass_rate == 0),
         Finding.SATURATED: is_asked & (found.pass_rate == 1),
     }
