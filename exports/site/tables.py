@@ -29,6 +29,11 @@ _UNKNOWN = {
     **dict.fromkeys(("mean_cost_usd", "cost_per_passed_usd"), "unknown"),
     **dict.fromkeys(("pass_rate", "objective_pass_rate"), "no verdicts"),
 }
+# The same in a row whose remark says why, as of an adaptive run.
+_REMARKED = {
+    **dict.fromkeys(("pass_rate", "objective_pass_rate"), "no score"),
+    "cost_per_passed_usd": "no figure",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +118,7 @@ def table(
 
 def _empty_cell(name: str, row: Row, texts: Mapping[str, str]) -> str:
     """Return what a cell says that is empty; a run that has a remark has verdicts, but no rate."""
-    return "no score" if name == "pass_rate" and row.get("remark") else texts.get(name, "")
+    return ({**texts, **_REMARKED} if row.get("remark") else texts).get(name, "")
 
 
 def _heading(column: Column, headings: Mapping[str, str]) -> str:

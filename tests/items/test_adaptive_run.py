@@ -144,9 +144,12 @@ def test_it_is_no_full_run_on_boards(space):
     assert store.sql(board).fetchall() == before
     query = "SELECT n_tasks, n_tasks_in_set, is_comparable FROM leaderboard WHERE model = 'gnu-1'"
     assert store.sql(query).fetchall() == [(n_asked, N_TASKS, False)]
-    query = "SELECT pass_rate, pass_rate_low, remark FROM leaderboard WHERE model = 'gnu-1'"
-    [(rate, low, remark)] = store.sql(query).fetchall()
-    assert (rate, low) == (None, None)
+    query = (
+        "SELECT pass_rate, pass_rate_low, cost_per_passed_usd, minutes_per_passed, remark "
+        "FROM leaderboard WHERE model = 'gnu-1'"
+    )
+    [(*figures, remark)] = store.sql(query).fetchall()
+    assert figures == [None] * 4
     assert "no score" in remark
     for view in ("model_history", "pass_rates", "run_overview"):
         query = f"SELECT pass_rate, remark FROM {view} WHERE run_id = 'a'"
@@ -158,6 +161,7 @@ def test_it_is_no_full_run_on_boards(space):
     assert '<dt>passed</dt><dd dir="auto">no score</dd>' in page
     assert re.search(r">passed</\w+>\s*<\w+[^>]*>unknown<", page)
     assert "no score</td>" in pages["runs/index.html"]
+    assert "no figure</td>" in page
     assert "pass_rate" not in ended.out
     assert "n_passed" not in ended.out
     assert f"{n_asked} of {n_asked} answered" in ended.err

@@ -163,7 +163,9 @@ def test_pass_at_k_of_many_attempts(con):
         "CREATE TABLE scores.outcomes AS SELECT 's' AS suite, 'r' AS run_id, "
         "'p' AS provider, 'm' AS model, '' AS settings, 't' AS task_set, 'x' AS task_id, "
         "false AS is_replay, NULL AS duplicate_of, i % 3 = 0 AS passed, passed AS outcome "
-        f"FROM range({n}) AS attempts(i)"
+        f"FROM range({n}) AS attempts(i);"
+        "CREATE TABLE scores.run_headers AS "
+        "SELECT 's' AS suite, 'r' AS run_id, false AS is_adaptive"
     )
     start = time.process_time()
     chances = dict(con.execute(f"SELECT k, pass_at_k FROM ({sql})").fetchall())

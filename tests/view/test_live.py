@@ -27,9 +27,9 @@ def fact(run, name):
     return dict(run["facts"]).get(name)
 
 
-def header(n_tasks, *, attempts=1, models=1, clusters=None):
+def header(n_tasks, *, attempts=1, models=1, clusters=None, **more):
     tasks = [{"task_id": f"t{n}", "cluster": (clusters or {}).get(n)} for n in range(n_tasks)]
-    plan = {"models": [{}] * models, "attempts": attempts, "tasks": tasks}
+    plan = {"models": [{}] * models, "attempts": attempts, "tasks": tasks, **more}
     return Entry("runs", {"content_id": "run", "origin": "runner", "plan": json_text(plan)})
 
 
@@ -219,6 +219,23 @@ def test_without_a_verdict_the_pass_rate_is_unknown(store, watch):
         run = only_run(watch)
         assert fact(run, "passed so far") == "unknown: no verdict yet"
         assert run["models"][0]["mark"] is None
+
+
+def test_an_adaptive_run_has_no_pass_rate_and_may_end_before_all_calls(store, watch):
+    results = [result(n, ended_at=now(n - 40)) for n in range(40)]
+    with Journal(store.path, RUN) as journal:
+        journal.append([header(100, adaptive={"slope": 1}), *results])
+        run = only_run(watch)
+        assert fact(run, "done") == "40 of at most 100"
+        assert fact(run, "passed") == "no score: the tasks are chosen by the answers"
+        assert fact(run, "time left at this pace").startswith("at most ")
+        [model] = run["models"]
+        assert (model["passed"], model["interval"], model["mark"]) == ("no score", "", None)
+    store.sync()
+    run = only_run(watch)
+    assert (run["state"], run["label"]) == ("partial", "ended")
+    resume = "`evalstore run --resume r1` goes on unless the full scores are known."
+    assert run["says"] == f"The store has its 40 results. {resume}"
 
 
 def test_pace_and_time_left(store, watch):

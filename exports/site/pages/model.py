@@ -56,7 +56,7 @@ SELECT
     costs.suite, costs.run_id, costs.run_date, costs.provider, costs.model, costs.settings,
     costs.n_results, costs.n_cost_known, costs.total_cost_usd, costs.mean_cost_usd,
     costs.cost_per_passed_usd, costs.cost_per_passed_usd_low, costs.cost_per_passed_usd_high,
-    costs.input_tokens, costs.output_tokens,
+    costs.input_tokens, costs.output_tokens, costs.remark,
     latency.p50_ms, latency.p95_ms, latency.p95_ms_low, latency.p95_ms_high, latency.ttft_p50_ms
 FROM costs {_OF_BLOCK}
 LEFT JOIN latency

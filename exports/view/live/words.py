@@ -26,6 +26,7 @@ _SECOND_MS = 1_000
 _PAUSES, _SLOWEST, _LEAST_SECONDS = 5, 2, 15
 _FIRST_SECONDS = 120  # before the first result there is no pace to compare with
 _FAILED_AT_ONCE, _FAILED_IN_A_ROW = 3, 20
+_NO_SCORE = "no score"
 _BUSY = {"import": "An import", "compact": "A merge of batches", "rescore": "A re-score"}
 _STATES = {
     "running": "running",
@@ -48,13 +49,16 @@ def run_words(run: LiveRun) -> JsonObject:
         "is_judging": generation.suite == RATINGS_SUITE,
         "page": "" if is_running else run_page(*generation.run),
         "state": "amber" if warning else row["state"],
-        "label": _STATES[row["state"]],
+        "label": _label(row),
         "says": warning or _end_words(run, row),
         "note": run.problem and f"Earlier results are not counted: {run.problem}",
         "done": row.get("n_done", 0),
         "planned": row["n_planned"],
         "facts": [list(fact) for fact in _facts(row)],
-        "models": [_model_words(each) for each in row["models"][:_MOST_MODELS]],
+        "models": [
+            _model_words(each, is_adaptive=row["is_adaptive"])
+            for each in row["models"][:_MOST_MODELS]
+        ],
         "n_more_models": max(len(row["models"]) - _MOST_MODELS, 0),
         "failures": [
             [count(each["n"]), _failure_reason(each), each["example"] or ""]
@@ -72,12 +76,21 @@ def batch_words(batch: StagedBatch) -> str:
     return f"{what} has been writing since {since}: {batch.n_bytes / 1e6:,.1f} MB so far."
 
 
+def _label(row: Row) -> str:
+    """Return the state in words; an adaptive run ends before all calls are made."""
+    is_adaptive_end = row["is_adaptive"] and row["state"] == "partial"
+    return _STATES["complete" if is_adaptive_end else row["state"]]
+
+
 def _facts(row: Row) -> Iterator[tuple[str, str]]:
     n_done, n_planned = row.get("n_done", 0), row["n_planned"]
     is_running = row["state"] == "running"
-    yield "done", count(n_done) if n_planned is None else f"{count(n_done)} of {count(n_planned)}"
+    of = "of at most" if row["is_adaptive"] else "of"
+    yield "done", count(n_done) if n_planned is None else f"{count(n_done)} {of} {count(n_planned)}"
     yield "without an answer", count(n_done - row.get("n_answered", 0))
-    if len(row["models"]) == 1:
+    if row["is_adaptive"]:
+        yield "passed", f"{_NO_SCORE}: the tasks are chosen by the answers"
+    elif len(row["models"]) == 1:
         yield "passed so far" if is_running else "passed", _passed(row["models"][0])
     if is_running:
         yield "calls per second", _pace(row["per_second"])
@@ -105,7 +118,8 @@ def _time_left(row: Row) -> str:
     n_left = (row["n_planned"] or 0) - row.get("n_done", 0)
     if n_left <= 0 or not row["per_second"]:
         return "unknown"
-    return duration(n_left / row["per_second"] * _SECOND_MS)
+    left = duration(n_left / row["per_second"] * _SECOND_MS)
+    return f"at most {left}" if row["is_adaptive"] else left
 
 
 def _passed(model: Row) -> str:
@@ -115,7 +129,7 @@ def _passed(model: Row) -> str:
     return f"{figure(model['pass_rate'], is_rate=True)} {ends or '(no interval)'}"
 
 
-def _model_words(row: Row) -> JsonObject:
+def _model_words(row: Row, *, is_adaptive: bool) -> JsonObject:
     ends = {"low": row["pass_rate_low"], "high": row["pass_rate_high"]}
     [mark] = marks([{"value": row["pass_rate"], **ends}], is_rate=True)
     return {
@@ -123,7 +137,7 @@ def _model_words(row: Row) -> JsonObject:
         "settings": row["settings"] or "",
         "done": count(row["n_results"]),
         "unanswered": count(row["n_results"] - row["n_answered"]),
-        "passed": figure(row["pass_rate"], is_rate=True),
+        "passed": _NO_SCORE if is_adaptive else figure(row["pass_rate"], is_rate=True),
         "interval": interval(*ends.values(), is_rate=True),
         "tasks": count(row["n_rated"]) if row["pass_rate"] is not None else "",
         "unjudged": count(row["n_unjudged"]) if row["n_judged"] and row["n_unjudged"] else "",
@@ -180,7 +194,8 @@ def _end_words(run: LiveRun, row: Row) -> str:
     """Return how a run ended; empty while it goes on."""
     n_done, n_planned = row.get("n_done", 0), row["n_planned"]
     command = "judge" if run.generation.suite == RATINGS_SUITE else "run"
-    resume = f"`evalstore {command} --resume {quote(run.generation.run_id)}` makes the rest."
+    rest = "goes on unless the full scores are known" if run.is_adaptive else "makes the rest"
+    resume = f"`evalstore {command} --resume {quote(run.generation.run_id)}` {rest}."
     kept = {
         "interrupted": f"Its process died; the next command keeps its {counted(n_done, 'result')}.",
         "ended": f"The next command adds its {counted(n_done, 'result')} to the store.",

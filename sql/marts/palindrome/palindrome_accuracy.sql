@@ -1,4 +1,5 @@
--- The accuracy of each model on palindromes, and the cost of a right answer.
+-- The accuracy of each model on palindromes, and the cost of a right answer; adaptive runs, whose tasks were
+-- chosen by the answers, are left out.
 -- grain: model × settings
 -- first: model, settings, accuracy, n, cost_per_correct_usd
 -- n: judged answers of all runs
@@ -27,6 +28,7 @@ SELECT
     min(run_date) AS first_date,
     max(run_date) AS last_date
 FROM scores.counted_verdicts
+ANTI JOIN (FROM scores.run_headers WHERE is_adaptive) USING (suite, run_id)
 WHERE suite = 'palindrome' AND passed IS NOT NULL
 GROUP BY model, settings
 ORDER BY accuracy DESC, n DESC, model, settings

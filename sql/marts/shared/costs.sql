@@ -1,10 +1,11 @@
 -- What each model cost in each run.
 -- grain: run × provider × model × settings
 -- first: run_id, model, settings, total_cost_usd, n_results, cost_per_passed_usd
--- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars
+-- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars; NULL of an adaptive run
 -- cost_per_passed_usd_low: lower end of its 95 % interval over the tasks, US dollars; see ratio_error.
 --     NULL below 20 tasks of known cost, or where fewer than 10 of them were passed
 -- cost_per_passed_usd_high: upper end of that interval
+-- remark: of an adaptive run, why it has no cost per passed call
 -- n_results: calls of the model, without answers that came from a cache, which cost nothing
 -- input_tokens, output_tokens: sum over the calls that record them; NULL above 2^63 - 1
 WITH calls AS (
@@ -77,12 +78,16 @@ SELECT
     calls.n_cost_known,
     calls.total_cost_usd,
     calls.mean_cost_usd,
-    calls.total_cost_usd / nullif(calls.n_passed, 0) AS cost_per_passed_usd,
-    ratio_interval(coalesce(repeated.sums, calls.sums))[1] AS cost_per_passed_usd_low,
-    ratio_interval(coalesce(repeated.sums, calls.sums))[2] AS cost_per_passed_usd_high,
+    if(is_adaptive, NULL, calls.total_cost_usd / nullif(calls.n_passed, 0)) AS cost_per_passed_usd,
+    if(is_adaptive, NULL, ratio_interval(coalesce(repeated.sums, calls.sums))[1]) AS cost_per_passed_usd_low,
+    if(is_adaptive, NULL, ratio_interval(coalesce(repeated.sums, calls.sums))[2]) AS cost_per_passed_usd_high,
     calls.input_tokens,
-    calls.output_tokens
+    calls.output_tokens,
+    adaptive_remark(is_adaptive) AS remark
 FROM calls
+JOIN scores.run_headers AS headers
+    ON calls.suite = headers.suite
+    AND calls.run_id = headers.run_id
 JOIN scores.run_times AS times
     ON calls.suite = times.suite
     AND calls.run_id = times.run_id

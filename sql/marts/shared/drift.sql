@@ -2,7 +2,8 @@
 -- between its runs of a task set fits best, by the pass rate, the length of its answers, its
 -- latency and its price; how large the change is, and how strong the evidence. Each task is compared
 -- with itself, in the same text and with the same template, so that a run may ask others than the run
--- before. Answers count as in the leaderboard; those of runs without a date do not, nor those of runs
+-- before, and adaptive runs count: an answer to a task says the same, however the task was chosen.
+-- Answers count as in the leaderboard; those of runs without a date do not, nor those of runs
 -- that only repeat failures: five tasks or more, all of which failed in the fullest run before, which
 -- a choice at random would do with p < 0.001, since some pass by chance.
 -- grain: suite × task set × metric × provider × model × settings, with two runs or more

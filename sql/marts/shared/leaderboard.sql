@@ -56,10 +56,11 @@
 -- n_runs: runs of the model on the task set
 -- p50_ms: median latency of the answered calls, milliseconds; NULL below 6 answered tasks. `latency` has
 --     p95_ms with its interval
--- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars; `costs` has its interval
+-- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars; `costs` has its interval;
+--     NULL of an adaptive run
 -- steps_per_trial: mean number of steps of the trials of an agent; NULL where no log has them
 -- minutes_per_passed: minutes that all trials took per passed trial, of those of known duration; NULL
---     where none passed
+--     where none passed, and of an adaptive run
 -- stopped_rate: share of the trials of known end that ended by a limit, by time or by an error
 -- score: mean over the tasks of the metric, attempts averaged, on the metric's own scale (app_quality:
 --     0 to 100); of votes a log score, which is no rate: see docs/judges.md; NULL for `passed`
@@ -290,6 +291,7 @@ boards AS (
 
 scored AS (
     SELECT
+        is_adaptive,
         boards.* REPLACE (
             if(is_adaptive, NULL, pass_rate) AS pass_rate,
             if(is_adaptive, NULL, pass_rate_low) AS pass_rate_low,
@@ -365,9 +367,9 @@ SELECT
     calls.mean_ms,
     calls.n_cost_known,
     calls.total_cost_usd,
-    calls.cost_per_passed_usd,
+    if(boards.is_adaptive, NULL, calls.cost_per_passed_usd) AS cost_per_passed_usd,
     trials.steps_per_trial,
-    trials.minutes_per_passed,
+    if(boards.is_adaptive, NULL, trials.minutes_per_passed) AS minutes_per_passed,
     trials.stopped_rate,
     tiers.tier AS tool_tier,
     tiers.routing

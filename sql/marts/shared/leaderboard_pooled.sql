@@ -1,4 +1,5 @@
--- All results of each model over all runs, each counted as a trial of its own.
+-- All results of each model over all runs, each counted as a trial of its own; those of adaptive runs, whose
+-- tasks were chosen by the answers, are left out.
 -- grain: suite × provider × model × settings
 -- first: suite, model, settings, pass_rate, n_judged, score, total_cost_usd, p50_ms, last_date
 -- n_runs: runs with results of the model
@@ -56,6 +57,7 @@ figures AS (
         min(first_date) AS first_date,
         max(last_date) AS last_date
     FROM scores.entry_calls
+    ANTI JOIN (FROM scores.run_headers WHERE is_adaptive) USING (suite, run_id)
     WHERE is_counted AND NOT is_replay
     GROUP BY series
 ),

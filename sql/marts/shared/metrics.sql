@@ -23,7 +23,7 @@
 -- n_tasks: tasks behind the figure
 -- n_results: attempts with a number at all tasks
 -- n_unscored: tasks with a score, but without a value
--- mean: mean of the tasks' values; NULL if there are none
+-- mean: mean of the tasks' values; NULL if there are none, and of an adaptive run, as all that follows
 -- mean_low: lower end of the 95 % interval of the mean; see interval_method
 -- mean_high: upper end of the 95 % interval of the mean; see interval_method
 -- interval_method: wilson where each score is 0 or 1: for the number of tasks, narrower for the reducer
@@ -39,7 +39,8 @@
 -- min: smallest of the tasks' values
 -- max: largest of the tasks' values
 -- remark: of a corrected figure, how many labels of whom it is made of; "labelled answers only" and why, where
---     the labels cannot speak for the other answers, so that mean is NULL; likewise of votes; NULL for other figures
+--     the labels cannot speak for the other answers, so that mean is NULL; likewise of votes; of an adaptive run,
+--     why it has no mean; NULL for other figures
 -- Reducers are applied once to the tasks of a figure that scored the same: `kinds`. The values of all
 -- tasks, in the order of the tasks, are then looked up.
 WITH attempts AS (
@@ -315,17 +316,20 @@ SELECT
     shown.n_tasks,
     shown.n_results,
     shown.n_unscored,
-    shown.mean,
-    shown.mean_low,
-    shown.mean_high,
-    shown.interval_method,
-    shown.stderr,
-    shown.median,
-    shown.min,
-    shown.max,
-    shown.remark
+    if(is_adaptive, NULL, shown.mean) AS mean,
+    if(is_adaptive, NULL, shown.mean_low) AS mean_low,
+    if(is_adaptive, NULL, shown.mean_high) AS mean_high,
+    if(is_adaptive, NULL, shown.interval_method) AS interval_method,
+    if(is_adaptive, NULL, shown.stderr) AS stderr,
+    if(is_adaptive, NULL, shown.median) AS median,
+    if(is_adaptive, NULL, shown.min) AS min,
+    if(is_adaptive, NULL, shown.max) AS max,
+    coalesce(adaptive_remark(is_adaptive), shown.remark) AS remark
 FROM shown
 JOIN scores.entries AS entries ON shown.entry = entries.entry
+JOIN scores.run_headers AS headers
+    ON entries.suite = headers.suite
+    AND entries.run_id = headers.run_id
 ORDER BY
     suite, run_id, task_set, provider, model, settings, metric, scorer, filter,
     reducer <> 'mean', reducer, k

@@ -5,6 +5,7 @@
 -- k: number of attempts allowed
 -- n_tasks: tasks with at least k attempts that have a verdict or no answer: the latter did not pass,
 --     unless nothing judges the task
+-- remark: of an adaptive run, why it has neither figure
 -- pass_at_k: mean over the tasks of 1 - C(n - c, k) / C(n, k), with c of these n attempts passed
 -- pass_hat_k: mean over the tasks of C(c, k) / C(n, k), the probability that all of k attempts pass
 WITH attempts AS (
@@ -56,8 +57,10 @@ SELECT
     task_set,
     CAST(k AS INTEGER) AS k,
     count(*) AS n_tasks,
-    exact_mean(chance) AS pass_at_k,
-    exact_mean(chance_of_all) AS pass_hat_k
+    if(is_adaptive, NULL, exact_mean(chance)) AS pass_at_k,
+    if(is_adaptive, NULL, exact_mean(chance_of_all)) AS pass_hat_k,
+    adaptive_remark(is_adaptive) AS remark
 FROM chances
-GROUP BY suite, run_id, provider, model, settings, task_set, k
+JOIN (SELECT suite, run_id, is_adaptive FROM scores.run_headers) AS headers USING (suite, run_id)
+GROUP BY suite, run_id, provider, model, settings, task_set, k, is_adaptive
 ORDER BY suite, run_id, provider, model, settings, task_set, k

@@ -1,4 +1,5 @@
 -- The models of replayed runs, whose answers came from a file: a rehearsal, not a result.
+-- Those of adaptive runs are left out.
 -- grain: suite × model × settings
 -- first: suite, model, settings, pass_rate, n_judged, n_runs, last_date
 -- n_runs: replayed runs with results of the model
@@ -15,6 +16,7 @@ SELECT
     min(first_date) AS first_date,
     max(last_date) AS last_date
 FROM scores.entry_trials
+ANTI JOIN (FROM scores.run_headers WHERE is_adaptive) USING (suite, run_id)
 WHERE is_counted AND is_replay
 GROUP BY suite, model, settings
 ORDER BY suite, pass_rate DESC NULLS LAST, n_judged DESC, model, settings

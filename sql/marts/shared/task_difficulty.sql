@@ -1,13 +1,14 @@
 -- How hard each task is, and how well it separates strong models from weak ones. Each model (with its
 -- provider and settings) counts once, with all its attempts at this version of the task. Calls
--- without an answer did not pass, as in the leaderboard.
+-- without an answer did not pass, as in the leaderboard. Adaptive runs do not count for pass_rate and
+-- discrimination, since they ask able models hard tasks and weak ones easy tasks; for all else they do.
 -- grain: suite × task set × version of a task
 -- first: task_id, pass_rate, n_models, n_solved, discrimination, first_solved_by, first_solved_on
 -- task_hash: content hash of the task's version; NULL if not known
 -- n_models: models that were judged on the task
 -- n_solved: models that passed it at least once
 -- n_trials: attempts with an outcome
--- pass_rate: mean over the models of the share of their attempts that passed
+-- pass_rate: mean over the models of the share of their attempts that passed; NULL if all runs were adaptive
 -- discrimination: correlation over the models of their pass rate at this task and at their other tasks
 --     of the set, from -1 to 1: near 0, the task says nothing about a model, and below, stronger
 --     models fail it more often; NULL for fewer than three models, or if all have the same rate
@@ -26,7 +27,8 @@ WITH solved AS (
         rates.settings,
         CAST(sum(rates.n_trials_passed) AS BIGINT) AS n_passed,
         CAST(sum(rates.n_trials) AS BIGINT) AS n_trials,
-        sum(rates.n_trials_passed) / sum(rates.n_trials) AS pass_rate,
+        sum(rates.n_trials_passed) FILTER (NOT is_adaptive)
+            / sum(rates.n_trials) FILTER (NOT is_adaptive) AS pass_rate,
         min(if(
             rates.n_trials_passed > 0,
             {
@@ -41,6 +43,9 @@ WITH solved AS (
     JOIN scores.run_times AS times
         ON rates.suite = times.suite
         AND rates.run_id = times.run_id
+    JOIN scores.run_headers AS headers
+        ON rates.suite = headers.suite
+        AND rates.run_id = headers.run_id
     WHERE rates.n_trials > 0
     GROUP BY ALL
 ),
@@ -52,7 +57,7 @@ models AS (
         provider,
         model,
         settings,
-        count(*) AS n_tasks,
+        count(pass_rate) AS n_tasks,
         exact_sum(pass_rate) AS rates
     FROM solved
     GROUP BY ALL

@@ -9,7 +9,7 @@
 -- n_auth_error: results with status auth_error
 -- n_error: results with status error
 -- success_rate_ok: n_success / n_ok
--- objective_pass_rate: share of the successful, judged results that passed
+-- objective_pass_rate: share of the successful, judged results that passed; NULL of an adaptive run
 -- n_recorded: judged results whose verdict is the log's
 -- n_computed: judged results whose verdict is computed; without the prompts there are none
 -- wall_clock_ms: from the first start to the last end, milliseconds
@@ -23,6 +23,7 @@
 -- recorded_rate: share of the answered calls recorded to have used a tool, whether or not they ask
 --     for one; only where the tier is unknown
 -- recorded_tier: tier of recorded_rate; see tool_tiers
+-- remark: of an adaptive run, why it has no pass rate
 WITH calls AS (
     SELECT
         results.*,
@@ -107,7 +108,7 @@ SELECT
     groups.n_auth_error,
     groups.n_error,
     groups.n_success / nullif(groups.n_ok, 0) AS success_rate_ok,
-    groups.n_passed / nullif(groups.n_judged, 0) AS objective_pass_rate,
+    if(is_adaptive, NULL, groups.n_passed / nullif(groups.n_judged, 0)) AS objective_pass_rate,
     groups.n_recorded,
     groups.n_computed,
     groups.wall_clock_ms,
@@ -124,8 +125,12 @@ SELECT
     CASE
         WHEN tools.n_counted = 0 THEN tools.n_recorded_used / nullif(tools.n_recorded, 0)
     END AS recorded_rate,
-    tool_tier(recorded_rate) AS recorded_tier
+    tool_tier(recorded_rate) AS recorded_tier,
+    adaptive_remark(is_adaptive) AS remark
 FROM groups
+JOIN scores.run_headers AS headers
+    ON headers.suite = 'openclaw'
+    AND groups.run_id = headers.run_id
 LEFT JOIN snapshots_by_tag
     ON groups.run_id = snapshots_by_tag.run_id AND groups.tag = snapshots_by_tag.tag
 LEFT JOIN tools

@@ -31,6 +31,7 @@ _N_LATEST = 12  # results that a page shows
 _UNLOCKED_SECONDS = 2.0
 _CHECK_SECONDS = 1.0
 _MINUTE = 60
+_NO_SCORE = dict.fromkeys(("pass_rate", "pass_rate_low", "pass_rate_high"))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,6 +78,8 @@ class LiveRun:
         generation: the run.
         journals: its journals by name; those of its shards, and of processes that record it.
         n_planned: calls of its plan, of all its shards; None if it has no plan.
+        is_adaptive: whether each task is chosen by the answers before, so that there may be fewer
+            calls, and the share that passed is no score.
         latest: its latest results, the last one first.
         problem: why earlier results may be missing; empty if they are not.
     """
@@ -85,6 +88,7 @@ class LiveRun:
         self.generation = generation
         self.journals: dict[str, WatchedJournal] = {}
         self.n_planned: int | None = None
+        self.is_adaptive = False
         self.latest: deque[Row] = deque(maxlen=_N_LATEST)
         self.problem = ""
         self._results = LiveResults()
@@ -139,12 +143,15 @@ class LiveRun:
             **totals,
             "state": self._state(totals.get("n_done", 0)),
             "n_planned": self.n_planned,
+            "is_adaptive": self.is_adaptive,
             "n_processes": len(written),
             "n_bad_lines": sum(each.tail.n_bad_lines for each in self.journals.values()),
             "started_at": started_at,
             "idle_seconds": None if last is None else max(time.time() - last, 0.0),
             "per_second": _pace(totals, now, started_at),
-            "models": self._results.models(),
+            "models": [
+                {**row, **(_NO_SCORE if self.is_adaptive else {})} for row in self._results.models()
+            ],
             "failures": self._results.failures(),
         }
 
@@ -166,6 +173,7 @@ class LiveRun:
             plan = json.loads(text or "")
             tasks: Sequence[Mapping[str, str]] = plan["tasks"]
             clusters = {each["task_id"]: each["cluster"] for each in tasks if each.get("cluster")}
+            self.is_adaptive = bool(plan.get("adaptive"))
             self.n_planned = len(plan["models"]) * len(tasks) * plan["attempts"]
             if clusters:
                 self._results.set_clusters(clusters)
