@@ -69,6 +69,26 @@ def test_a_ranking_leads_to_the_ranks_of_suites_with_votes_only(space):
     assert note not in command("store", "show", "pass_rates").err
 
 
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ([], "no task set has scores on the leaderboard"),
+        (["a,m"], "only one task set has scores on the leaderboard"),
+        (["a,m", "b,n"], "none of the 2 task sets shares models with another"),
+        (["a,m", "b,m"], None),
+    ],
+)
+def test_without_a_pair_of_task_sets_the_reason_is_said(space, asked, reason):
+    store = new_store(space / "store")
+    if asked:
+        lines = [f"{set_and_model},t,true" for set_and_model in asked]
+        (space / "own.csv").write_text("\n".join(["task_set,model,task,passed", *lines]), "utf-8")
+        assert command(store.path, "import", "--yes", "--suite", "own", "own.csv").code == 0
+    said = " ".join(command(store.path, "show", "suite_agreement").err.split())
+    assert ("it takes two sets" in said) == (reason is not None)
+    assert (reason or "") in said
+
+
 @pytest.fixture(scope="module")
 def sets(tmp_path_factory):
     """Return a store with two task sets: two models were asked the first, one the second."""

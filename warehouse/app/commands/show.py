@@ -50,6 +50,12 @@ _VOTED_SUITES = """
     WHERE coalesce($suite = suite, true)
     ORDER BY suite
 """
+# The task sets whose models `suite_agreement` looks at.
+_SCORED_SETS = """
+    SELECT count(DISTINCT {suite: suite, task_set: task_set}) FROM leaderboard
+    WHERE is_main AND is_comparable AND coalesce(pass_rate, score) IS NOT NULL
+        AND model IS NOT NULL
+"""
 _ORDERS = {
     "runs": " ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id DESC"
 }
@@ -124,6 +130,8 @@ def show(
             _note_reported(connection)
         if view in _RANKINGS and wanted.keys() <= {"suite"}:
             _note_votes(connection, file, only["suite"])
+        if view == "suite_agreement":
+            _note_no_pair(connection)
 
 
 def _conditions(
@@ -189,6 +197,17 @@ def _note_votes(connection: duckdb.DuckDBPyConnection, ranking: SqlFile, suite: 
                 f"models of {', '.join(missing)} are compared by votes on answers that the store "
                 f"lacks: `evalstore rank {missing[0]}` ranks them"
             )
+
+
+def _note_no_pair(connection: duckdb.DuckDBPyConnection) -> None:
+    """Say why no two task sets are compared, if none are."""
+    if not connection.execute("FROM suite_agreement LIMIT 1").fetchall():
+        [(n_sets,)] = connection.execute(_SCORED_SETS).fetchall()
+        few = {0: "no task set has", 1: "only one task set has"}
+        has = few.get(
+            n_sets, f"none of the {n_sets:,} task sets shares models with another that has"
+        )
+        note_wrapped(f"{has} scores on the leaderboard: it takes two sets, of the same models")
 
 
 def _list_views(views: dict[str, SqlFile], output: TableOptions) -> None:
