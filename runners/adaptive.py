@@ -35,7 +35,7 @@ class AdaptiveRun:
 
     def __init__(self, plan: Plan, stored: AdaptiveBank) -> None:
         self._stored = stored
-        bank = Bank(stored.slope, np.array(stored.intercepts))
+        bank = Bank(stored.slope, np.array(stored.intercepts), stored.guess)
         self._items = {task.task_id: item for item, task in enumerate(plan.tasks)}
         self._orders = {
             id(model): AdaptiveOrder(bank, stored.factor, stored.error) for model in plan.models
@@ -101,7 +101,7 @@ def with_adaptive_order(
         )
     chosen = [columns[task.task_id] for task in plan.tasks]
     answers = Answers(*(matrix[:, chosen] for matrix in found.answers))
-    judge = Judge(answers, found.families)
+    judge = Judge(answers, found.families, has_guesses=True)
     if judge.n_models < MIN_MODELS:
         raise BadInput(
             f"--adaptive: {judge.n_models} models were asked nine tenths of the tasks or more; it "
@@ -109,12 +109,13 @@ def with_adaptive_order(
         )
     error = error or _ERROR
     factor, n_asked = calibrate(judge, error, n_at_once or _AT_ONCE)
-    bank = fit_bank(*answers)
+    bank = fit_bank(*answers, has_guesses=True)
     stored = AdaptiveBank(
         error=error,
         factor=factor,
         slope=bank.slope,
         intercepts=tuple(bank.intercepts.tolist()),
+        guess=bank.guess,
         systems=tuple(found.systems),
     )
     text = f"--adaptive would have asked the stored models {n_asked:.0f} of {len(chosen)} tasks"

@@ -57,6 +57,7 @@ class AdaptiveBank:
         slope: slope of all tasks.
         intercepts: difficulties, in the order of the plan's tasks.
         systems: the models whose answers gave these; empty where older runs do not say it.
+        guess: probability to guess a task that a model does not know.
     """
 
     error: float
@@ -64,6 +65,7 @@ class AdaptiveBank:
     slope: float
     intercepts: tuple[float, ...]
     systems: tuple[str, ...] = ()
+    guess: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

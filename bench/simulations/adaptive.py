@@ -5,10 +5,9 @@
 Each model is asked items of a bank, 8 at once, until the 90 % interval of its full score reaches 5
 points to either side: the most informative items, or items in random order, with the same estimator
 and rule. Answers are drawn from a Rasch model, or who does not know an item guesses it with the
-stated probability, which the estimator knows nothing of. Abilities are normal with standard
-deviation 1.5, and the parameters of the bank, and the factor of the interval, come from other
-models. Coverage is of the score that all items would have given; its error is that of the mean of
-the banks.
+stated probability. Abilities are normal with standard deviation 1.5, and the parameters of the
+bank, and the factor of the interval, come from other models. Coverage is of the score that all
+items would have given; its error is that of the mean of the banks.
 """
 
 from __future__ import annotations
@@ -79,8 +78,9 @@ def cell(n_items: int, spread: float, n_calibration: int, guess: float, n_banks:
         difficulties = random.normal(0, spread, n_items)
         known = _answers(random, n_calibration, difficulties, guess)
         answers = Answers(known, np.ones_like(known))
-        bank = fit_bank(*answers)
-        factor, _ = calibrate(Judge(answers, list(map(str, range(n_calibration)))), ERROR, _AT_ONCE)
+        bank = fit_bank(*answers, has_guesses=True)
+        judge = Judge(answers, list(map(str, range(n_calibration))), has_guesses=True)
+        factor, _ = calibrate(judge, ERROR, _AT_ONCE)
         stopped = [
             [_stopped(kind, bank, factor, passed) for kind in (AdaptiveOrder, RandomOrder)]
             for passed in _answers(random, MODELS_OF_BANK, difficulties, guess)

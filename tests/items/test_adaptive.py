@@ -78,6 +78,30 @@ def test_the_interval_covers_the_stored_models():
     assert np.mean(covered) >= 0.85
 
 
+@pytest.mark.parametrize("guess", [0, 0.25])
+def test_the_chance_to_guess_is_estimated(guess):
+    found = drawn(100, 200, seed=3)
+    guessed = np.random.default_rng(4).random(found.passed.shape) < guess
+    passed = np.maximum(found.passed, guessed)
+    bank = fit_bank(passed, found.attempts, has_guesses=True)
+    assert bank.guess == pytest.approx(guess, abs=0.04)
+    if guess == 0:
+        rasch = fit_bank(passed, found.attempts)
+        np.testing.assert_allclose(bank.intercepts, rasch.intercepts, atol=1e-2)
+    else:
+        assert bank.slope == pytest.approx(1.5, abs=0.2)
+
+
+def test_where_answers_can_be_guessed_easier_items_are_asked():
+    order = AdaptiveOrder(Bank(1.5, BANK.intercepts, 0.25), 1.96, 0.01)
+    for item in order.next_items(ALL, 8):
+        order.answer(item, passed=BANK.intercepts[item] < 2)
+    [item] = order.next_items(ALL, 1)
+    knows = 1 / (1 + np.exp(BANK.intercepts - 1.5 * order.prediction().abilities[0]))
+    information = (knows * (1 - knows)) ** 2 / ((0.25 + 0.75 * knows) * (1 - knows))
+    assert item == np.argmax(information)
+
+
 def test_where_answers_are_guessed_the_rule_that_is_used_covers():
     """A larger factor stops later, where a model that does not hold is off by more errors."""
     found = drawn(40, 300, seed=3)

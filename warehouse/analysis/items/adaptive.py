@@ -73,8 +73,11 @@ class AdaptiveOrder:
         predicted = self.prediction()
         if self.factor * predicted.errors[0] <= self.error:
             return left[:0]
-        # With one slope for all, Fisher's information falls with the distance from an even chance.
-        distances = np.abs(self.bank.slope * predicted.abilities[0] - self.bank.intercepts[left])
+        # With one slope for all, the item of most information (Fisher) is one that the model knows
+        # with an even chance, or an easier one if items can be guessed (Birnbaum 1968).
+        best = np.log((1 + np.sqrt(1 + 8 * self.bank.guess)) / 2)
+        logits = self.bank.slope * predicted.abilities[0] - self.bank.intercepts[left]
+        distances = np.abs(logits - best)
         return left[np.argsort(distances, kind="stable")[:n_items]]
 
 

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.engine.statistics.item_response import FARTHEST_NODE, N_NODES, Cells, fit_marginal
+from warehouse.engine.statistics.item_response import (
+    FARTHEST_NODE,
+    N_NODES,
+    Cells,
+    fit_guessed,
+    fit_marginal,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,20 +27,24 @@ _LOG_PRIOR = -(_NODES**2) / 2
 
 @dataclass(frozen=True)
 class Bank:
-    """Rasch parameters of items: a model of ability t passes one with logit slope * t - intercept.
+    """Rasch parameters of items: a model of ability t knows one with logit slope * t - intercept.
 
-    Abilities are standard normal.
+    It guesses those that it does not know with the probability `guess`. Abilities are standard
+    normal.
     """
 
     slope: float
     intercepts: Floats
+    guess: float = 0.0
 
     @cached_property
     def log_chances(self) -> tuple[Floats, Floats]:
         """Log probabilities of a pass and of a failure at each node, shape (nodes, items)."""
         logits = self.slope * _NODES[:, np.newaxis] - self.intercepts
-        passes = -np.logaddexp(0, -logits)
-        return passes, passes - logits
+        knows = -np.logaddexp(0, -logits)
+        misses = np.log1p(-self.guess)
+        passes = np.logaddexp(np.log(self.guess), knows + misses) if self.guess else knows
+        return passes, knows - logits + misses
 
     @cached_property
     def chances(self) -> Floats:
@@ -58,18 +68,21 @@ class Prediction:
     abilities: Floats
 
 
-def fit_bank(passed: Floats, attempts: Floats) -> Bank:
+def fit_bank(passed: Floats, attempts: Floats, *, has_guesses: bool = False) -> Bank:
     """Fit the parameters of items, see `fit_marginal`.
 
     Args:
         passed: passed attempts, shape (models, items).
         attempts: attempts, 0 where a model was not asked.
+        has_guesses: whether items may be guessed.
 
     Raises:
         BadInput: the fit did not converge.
     """
     model, item = np.nonzero(attempts)
     cells = Cells(model, item, passed[model, item], attempts[model, item], *attempts.shape)
+    if has_guesses:
+        return Bank(*fit_guessed(cells))
     found = fit_marginal(cells, "rasch")
     return Bank(float(found.slope[0]), found.intercept)
 

@@ -125,7 +125,7 @@ def _planned_bank(text: str) -> ScoreBank | None:
     if not stored:
         return None
     task_ids = [task["task_id"] for task in plan["tasks"]]
-    bank = Bank(stored["slope"], np.array(stored["intercepts"]))
+    bank = Bank(stored["slope"], np.array(stored["intercepts"]), stored.get("guess", 0.0))
     return ScoreBank(bank, task_ids, stored["factor"], stored.get("systems", ()), "adaptive")
 
 

@@ -145,6 +145,7 @@ class Judge:
     Args:
         answers: the answers of all models.
         families: the family of each model; a family is never on both sides.
+        has_guesses: whether items may be guessed.
 
     Attributes:
         answers: the answers of all models.
@@ -153,8 +154,11 @@ class Judge:
         folds: the folds.
     """
 
-    def __init__(self, answers: Answers, families: Sequence[str]) -> None:
+    def __init__(
+        self, answers: Answers, families: Sequence[str], *, has_guesses: bool = False
+    ) -> None:
         self.answers = answers
+        self._has_guesses = has_guesses
         self._scored = answers.attempts > 0
         self._judged = np.flatnonzero(self._scored.mean(axis=1) >= _MIN_ANSWERED)
         self.n_models = len(self._judged)
@@ -200,7 +204,8 @@ class Judge:
     def _fold(self, test: Indices) -> Fold:
         n_models = len(self.answers.attempts)
         train = self.answers.models(np.setdiff1d(np.arange(n_models), test))
-        return Fold(fit_bank(*train), train, np.intersect1d(test, self._judged))
+        bank = fit_bank(*train, has_guesses=self._has_guesses)
+        return Fold(bank, train, np.intersect1d(test, self._judged))
 
     def _judgement(self, predict: _Predict) -> tuple[Judgement, float]:
         """Return the judgement, and how many standard errors the interval of a new model has."""

@@ -17,13 +17,14 @@ import numpy as np
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
     from scipy.sparse import csr_array
 
     from warehouse.engine.statistics.arrays import Floats, Indices
 
+    Bounds: TypeAlias = tuple[float | None, float | None]
     Loss: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 
 Model: TypeAlias = Literal["rasch", "2pl"]
@@ -36,6 +37,7 @@ FARTHEST_NODE = 5.0
 _MOST_STEPS = 2000
 _SMALL_GRADIENT = 1e-4
 _SMALL_CHANGE = 1e-12
+_MOST_GUESSED, _START_GUESS, _LEAST_CHANCE = 0.5, 0.05, 1e-12
 
 
 class Cells(NamedTuple):
@@ -107,19 +109,44 @@ def fit_marginal(
         BadInput: the fit did not converge.
     """
     likelihood = _Marginal(cells, model, has_priors=has_priors, n_nodes=n_nodes)
+    return likelihood.fit(maximum(likelihood.loss, _start(cells, likelihood.n_slopes), model))
+
+
+def _start(cells: Cells, n_slopes: int) -> Floats:
     rate = np.bincount(cells.item, cells.passed, cells.n_items) + 0.5
     rate /= np.bincount(cells.item, cells.attempts, cells.n_items) + 1
-    start = np.concatenate([np.log1p(-rate) - np.log(rate), np.zeros(likelihood.n_slopes)])
-    return likelihood.fit(maximum(likelihood.loss, start, model))
+    return np.concatenate([np.log1p(-rate) - np.log(rate), np.zeros(n_slopes)])
 
 
-def maximum(loss: Loss, start: Floats, model: Model) -> Floats:
+def fit_guessed(cells: Cells) -> tuple[float, Floats, float]:
+    """Fit a Rasch model of items that can be guessed: slope, intercepts, and the chance to guess.
+
+    Raises:
+        BadInput: the fit did not converge.
+    """
+    start = np.append(_start(cells, 1), _START_GUESS)
+    bounds = [(None, None)] * (len(start) - 1) + [(0, _MOST_GUESSED)]
+    # Beyond that, the guess no longer changes in its third digit.
+    found = maximum(_Guessed(cells).loss, start, "rasch", bounds=bounds, small_change=1e-9)
+    return float(np.exp(found[-2])), found[:-2], float(found[-1])
+
+
+def maximum(
+    loss: Loss,
+    start: Floats,
+    model: Model,
+    *,
+    bounds: Sequence[Bounds] | None = None,
+    small_change: float = _SMALL_CHANGE,
+) -> Floats:
     """Return the parameters that minimise a negative logarithm of a density.
 
     Args:
         loss: returns it, and its gradient.
         start: parameters to start from.
         model: for the message.
+        bounds: of each parameter; None for none.
+        small_change: relative change of the loss at which the search ends.
 
     Raises:
         BadInput: the search did not converge.
@@ -131,7 +158,8 @@ def maximum(loss: Loss, start: Floats, model: Model) -> Floats:
         start,
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": _MOST_STEPS, "gtol": _SMALL_GRADIENT, "ftol": _SMALL_CHANGE},
+        bounds=bounds,
+        options={"maxiter": _MOST_STEPS, "gtol": _SMALL_GRADIENT, "ftol": small_change},
     )
     if not done.success:
         raise BadInput(f"the {model} model did not converge in {done.nit:,} steps: {done.message}")
@@ -190,8 +218,39 @@ class _Marginal:
         softplus = np.logaddexp(0, logits)
         joint = np.outer(self._passed @ slope, self._nodes) + self._log_weights
         joint -= (self._passed @ intercept)[:, np.newaxis] + self._attempts @ softplus
-        largest = joint.max(axis=1, keepdims=True)
-        weights = np.exp(joint - largest)
-        sums = weights.sum(axis=1, keepdims=True)
-        log_likelihood = float((largest + np.log(sums)).sum())
-        return log_likelihood, weights / sums, np.exp(logits - softplus)
+        return *_normalised(joint), np.exp(logits - softplus)
+
+
+class _Guessed(_Marginal):
+    """The same with one slope, and a common probability of a pass without knowing the item."""
+
+    def __init__(self, cells: Cells) -> None:
+        super().__init__(cells, "rasch", has_priors=True, n_nodes=N_NODES)
+        self._failed = cells.matrix(cells.attempts - cells.passed)
+
+    def loss(self, parameters: Floats) -> tuple[float, Floats]:
+        """Return the negative logarithm of the posterior density, and its gradient."""
+        from scipy.special import expit
+
+        guess, slope = parameters[-1], np.exp(parameters[-2])
+        knows = expit(slope * self._nodes - parameters[:-2, np.newaxis])
+        fails = np.maximum((1 - guess) * (1 - knows), _LEAST_CHANCE)
+        passes = np.maximum(guess + (1 - guess) * knows, _LEAST_CHANCE)
+        joint = self._passed @ np.log(passes) + self._failed @ np.log(fails) + self._log_weights
+        log_likelihood, posterior = _normalised(joint)
+        passed, failed = self._passed.T @ posterior, self._failed.T @ posterior
+        by_logit = passed * (knows * fails / passes) - failed * knows
+        by_guess = (passed * (fails / passes)).sum() - failed.sum()
+        by_slope = slope * (by_logit @ self._nodes).sum()
+        pull = self._precisions * parameters[:-1]
+        last = pull[-1] - by_slope, -by_guess / (1 - guess)
+        gradient = [*(pull[:-1] + by_logit.sum(axis=1)), *last]
+        return float(pull @ parameters[:-1] / 2 - log_likelihood), np.array(gradient)
+
+
+def _normalised(joint: Floats) -> tuple[float, Floats]:
+    """Return the log-likelihood, and each system's weights of the nodes."""
+    largest = joint.max(axis=1, keepdims=True)
+    weights = np.exp(joint - largest)
+    sums = weights.sum(axis=1, keepdims=True)
+    return float((largest + np.log(sums)).sum()), weights / sums
