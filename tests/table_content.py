@@ -3,8 +3,9 @@
 import evalstore
 from warehouse.engine.views.sql_files import shipped_sql
 
-# Not scores.pair_tests: it keeps what was tested before, and the board of that time may have asked
-# for more of a test than the present one does.
+# `meta`: what it is made by. `pair_tests` keeps what was tested before, and the board of that time
+# may have asked for more of a test than the present one does; views compare what is read of it.
+_NOT_COMPARED = {"lake.meta", "scores.pair_tests"}
 _STORED = {file.qualified for file in shipped_sql() if file.is_table} | {
     "scores.shared_calls",
     "scores.judge_agreement",
@@ -29,7 +30,7 @@ def content(store, *, has_views=False):
         ).fetchall()
         for (name,) in names:
             is_stored = name.startswith("lake.") or name in _STORED
-            if name == "lake.meta" or not (has_views or is_stored):  # `meta`: what it is made by
+            if name in _NOT_COMPARED or not (has_views or is_stored):
                 continue
             types = [row[:2] for row in connection.execute(f"DESCRIBE {name}").fetchall()]
             [rows] = connection.execute(
@@ -45,4 +46,5 @@ def assert_equal(store, tables, *, has_views=False):
     ours = content(store, has_views=has_views)
     theirs = content(evalstore.open(tables), has_views=has_views)
     assert ours.keys() == theirs.keys()
-    assert {name: theirs[name] for name in ours if ours[name] != theirs[name]} == {}
+    different = {name: (ours[name], theirs[name]) for name in ours if ours[name] != theirs[name]}
+    assert different == {}, different
