@@ -6,21 +6,23 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import duckdb
 from click import Option
 
 from exports.base import Exported, Exporter
 from exports.delta.state import PublicFolder
 from warehouse.core.errors import BadInput, StoreDamaged
+from warehouse.engine.connection import memory_limit
 from warehouse.lake.table_location import NEEDS_DELTALAKE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    import duckdb
-
     from warehouse.app.store import Store
 
+# DuckDB would keep what it has read for as long as there is memory.
+_FIRST_LIMIT_MB = 2_000
 # A path has one slash where an address has two.
 _ADDRESS = re.compile(r"^(s3|gs|az):/+")
 
@@ -57,8 +59,12 @@ def publish_tables(
         with _reading_all(store) as connection:
             return preview(connection, public, with_text=not without_text)
     with public.writing():
-        with _reading_all(store) as connection:
-            exported = publish(connection, public, with_text=not without_text)
+        try:
+            with memory_limit(_FIRST_LIMIT_MB), _reading_all(store) as connection:
+                exported = publish(connection, public, with_text=not without_text)
+        except duckdb.OutOfMemoryException:  # what cannot go to temporary files
+            with _reading_all(store) as connection:
+                exported = publish(connection, public, with_text=not without_text)
         if sweep:
             swept = public.sweep()
             exported.notes.append(f"deleted {len(swept)} files of publications that were killed")

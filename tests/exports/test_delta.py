@@ -197,6 +197,23 @@ def test_other_folders_are_refused(store, tmp_path):
     PublicFolder(str(tmp_path / "out")).check()
 
 
+def test_what_needs_more_memory_is_published_without_the_limit(store, tmp_path, monkeypatch):
+    add_run(store, 1)
+    limits, write = [], publication.write_units
+
+    def needs_three_gigabytes(connection, *arguments):
+        query = "SELECT current_setting('memory_limit')"
+        limits.extend(limit for (limit,) in connection.execute(query).fetchall())
+        if limits[-1] == "1.8 GiB":
+            raise duckdb.OutOfMemoryException("too little")
+        return write(connection, *arguments)
+
+    monkeypatch.setattr(publication, "write_units", needs_three_gigabytes)
+    publish_tables(store, tmp_path / "out")
+    assert limits[0] == "1.8 GiB" != limits[1]
+    check_equals_warehouse(store, tmp_path / "out")
+
+
 def test_without_deltalake_the_command_names_the_extra(store, tmp_path):
     """In a process of its own, in which nothing has imported it."""
     code = "import sys; sys.modules['deltalake'] = None; import evalstore; evalstore.main()"
