@@ -70,15 +70,28 @@ def labelled(rows):
     return {"runs": [header], "ratings": rows}
 
 
+@pytest.fixture(scope="module")
+def labelled_store(tmp_path_factory):
+    """Return the store of the judged runs with these labels, which tests only read."""
+    stores = {}
+
+    def found(labels=()):
+        if repr(labels) not in stores:
+            store = stores[repr(labels)] = new_store(tmp_path_factory.mktemp("judged") / "store")
+            add_rows(store.lake, **judged_runs())
+            if labels:
+                add_rows(store.lake, **labelled(labels))
+        return stores[repr(labels)]
+
+    return found
+
+
 @pytest.fixture
-def verdict_of(store):
+def verdict_of(labelled_store):
     """Return the verdict about a store with these labels."""
 
     def found(labels=(), *rules, **fields):
-        add_rows(store.lake, **judged_runs())
-        if labels:
-            add_rows(store.lake, **labelled(labels))
-        return decide(store, *(rules or [drop(metric="helpful")]), **fields)
+        return decide(labelled_store(labels), *(rules or [drop(metric="helpful")]), **fields)
 
     return found
 
@@ -385,14 +398,16 @@ def test_judges_of_other_tools_are_known_where_the_log_names_them(tmp_path, fold
     assert command(tmp_path / "store", "import", str(logs)).code in {0, 1}
     found = {}
     called = "SELECT DISTINCT model || '@run:' || run_id, metric FROM result_scores JOIN results"
-    for model, metric in store.sql(
+    rows = store.sql(
         f"{called} USING (suite, run_id, result_id) WHERE suite = $suite", {"suite": suite}
-    ).fetchall():
-        if metric in judges:
-            rule = Rule(kind="min_value", limit=0.0, metric=metric)
-            verdict = decide(store, rule, candidate=model, baseline=None, suite=suite)
-            names = {judge["judge"] for each in verdict.decisions for judge in each.judges}
-            found[metric] = sorted({*found.get(metric, ()), *names})
+    ).fetchall()
+    with store.reading():  # kept open: there are many
+        for model, metric in rows:
+            if metric in judges:
+                rule = Rule(kind="min_value", limit=0.0, metric=metric)
+                verdict = decide(store, rule, candidate=model, baseline=None, suite=suite)
+                names = {judge["judge"] for each in verdict.decisions for judge in each.judges}
+                found[metric] = sorted({*found.get(metric, ()), *names})
     assert found == judges
 
 
@@ -407,10 +422,9 @@ def test_judges_of_other_tools_are_known_where_the_log_names_them(tmp_path, fold
     ],
 )
 @pytest.mark.parametrize("is_file", [False, True])
-def test_options_of_the_command(store, tmp_path, options, ends, is_file):
+def test_options_of_the_command(labelled_store, tmp_path, options, ends, is_file):
     """Options go before what the file says, for single rules too."""
-    add_rows(store.lake, **judged_runs())
-    add_rows(store.lake, **labelled(labels_of(STRADDLING)))
+    store = labelled_store(labels_of(STRADDLING))
     sides = ["--candidate", "m/same", "--baseline", "m/base"]
     rules = tmp_path / "rules.yaml"
     least = "min_judge_kappa: 0.1, max_judge_age_days: 90"

@@ -31,9 +31,10 @@ def read(name, version=None):
 def check_equals_warehouse(store):
     rows = read("snapshots")
     newest = rows.filter(pl.col("snapshot") == pl.col("snapshot").max())
-    for name, version in newest.select("table_name", "version").rows():
-        [table] = (table for table in TABLES if table.name == name)
-        assert rows_in(read(name, version)) == rows_in(in_warehouse(store, table)), name
+    with store.reading() as connection:
+        for name, version in newest.select("table_name", "version").rows():
+            [table] = (table for table in TABLES if table.name == name)
+            assert rows_in(read(name, version)) == rows_in(in_warehouse(connection, table)), name
 
 
 def contents(objects):
