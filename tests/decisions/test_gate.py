@@ -24,6 +24,7 @@ HOSTILE = 'm/<b>|`x`\n::error::%0A@all,"&'
 def store(tmp_path_factory):
     """Return a store of models that passed known tasks out of 60."""
     store = queried_store(tmp_path_factory.mktemp("gate") / "store")
+    chosen, results = run_rows("m/chosen", [1] * 30)
     write(
         store,
         run_rows("m/base", [1] * 54 + [0] * 6),
@@ -40,6 +41,7 @@ def store(tmp_path_factory):
         run_rows("m/often", [3] * 54 + [0] * 6, attempts=3),
         run_rows("m/rarer", [2] * 54 + [0] * 6, attempts=3),
         run_rows(HOSTILE, [0] * 60, run_id="hostile"),
+        ({**chosen, "plan": '{"adaptive": {}}'}, results),
     )
     store.sync()
     return store
@@ -341,6 +343,16 @@ def test_rules_about_the_candidate_need_no_baseline(store, rule, candidate, outc
     decision = only(decide(store, rule, candidate=candidate, baseline=None))
     assert decision.outcome.value == outcome
     assert reason in decision.reason
+
+
+@pytest.mark.parametrize("kind", ["min_value", "min_pass_hat_k", "max_cost_per_passed_usd"])
+def test_what_passed_of_chosen_tasks_decides_nothing(store, kind):
+    """All thirty passed, but which tasks were asked depended on the answers."""
+    rule = Rule(kind=kind, limit=0.5, k=1 if kind == "min_pass_hat_k" else None)
+    decision = only(decide(store, rule, candidate="run:m-chosen", baseline=None))
+    assert decision.outcome is Outcome.INCONCLUSIVE
+    assert "chose its tasks by the answers" in decision.reason
+    assert decision.candidate_value is None
 
 
 @pytest.mark.parametrize(("n_tasks", "n_passed"), [(200, 9), (15, 12)])

@@ -59,6 +59,12 @@ if TYPE_CHECKING:
 
 # Whose ratings calibrate those of judges; see the macro rater_name.
 _LABELLERS = {"people", "gold"}
+# Rules about the share that passed of what a candidate was asked.
+_OF_ALL_ASKED = {"min_value", "min_pass_hat_k", "max_cost_per_passed_usd"}
+_ADAPTIVE = (
+    "the candidate's run chose its tasks by the answers, so that the share that passed is no "
+    "score; `evalstore subset --estimate` has one"
+)
 
 
 def run_gate(connection: duckdb.DuckDBPyConnection, rules: Rules) -> Verdict:
@@ -102,6 +108,7 @@ class _Gate:
         decisions = self._decided(list(self._test_rules(is_confirming=False)))
         if self._rules.confirm:
             decisions = self._confirmed(decisions)
+        decisions = self._without_adaptive(decisions)
         decisions = with_judges(self._connection, self._rules, decisions)
         if self._rules.of_judge and not any(each.judges for each in decisions):
             demands = " and ".join(self._rules.of_judge)
@@ -109,6 +116,26 @@ class _Gate:
         self._note_runs()
         notes = tuple(dict.fromkeys(self._notes))
         return Verdict(rules=self._rules, decisions=tuple(decisions), notes=notes)
+
+    def _without_adaptive(self, decisions: list[Decision]) -> list[Decision]:
+        """Let an adaptive run decide no rule about what passed of all that was asked."""
+        query = "SELECT suite, run_id FROM scores.run_headers WHERE is_adaptive"
+        adaptive = set(self._connection.execute(query).fetchall())
+        return [
+            Decision(
+                rule=each.rule,
+                outcome=Outcome.INCONCLUSIVE,
+                reason=_ADAPTIVE,
+                suite=each.suite,
+                task_set=each.task_set,
+                candidate=each.candidate,
+                candidate_run_ids=each.candidate_run_ids,
+            )
+            if each.rule.kind in _OF_ALL_ASKED
+            and any((each.suite, run_id) in adaptive for run_id in each.candidate_run_ids)
+            else each
+            for each in decisions
+        ]
 
     def _decided(self, found: list[Decision | Tested]) -> list[Decision]:
         tested = [each for each in found if isinstance(each, Tested)]
