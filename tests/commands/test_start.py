@@ -61,7 +61,7 @@ LIMITS = (
     ("export palindrome --to OUT", 310, {"duckdb", "yaml"}),
     ("export openclaw --to OUT", 280, {"duckdb"}),
     (f"export posters {POSTERS}", 540, DRAWS),
-    ("report --to OUT", 1_119, DRAWS | {"numpy", "scipy"}),
+    ("report --to OUT", 1_118, DRAWS | {"numpy", "scipy"}),
     ("label export palindrome --sample 2 --to OUT.csv", 480, WRITES),
     ("annotate list", 345, READS),
     (f"publish posters --label x --allow-silver {POSTERS}", 540, DRAWS),

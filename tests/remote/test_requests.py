@@ -46,8 +46,7 @@ class Counted(Objects):
 def objects(tmp_path, monkeypatch):
     """The objects of a store that all commands share; time passes quickly."""
     counted = Counted(MemoryStore())
-    for module in ("remote.objects", "table_location"):
-        monkeypatch.setattr(f"warehouse.lake.{module}.open_objects", lambda _: counted)
+    monkeypatch.setattr("warehouse.lake.remote.objects.open_objects", lambda _: counted)
     seconds = itertools.count(step=3)
     monkeypatch.setattr("warehouse.lake.remote.mirror.time.monotonic", lambda: next(seconds))
     monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path / "cache"))

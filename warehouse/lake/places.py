@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from warehouse.core.errors import BadInput, StoreBusy
 from warehouse.core.files import read_regular
 from warehouse.lake.atomic import create_durably, sync_file
-from warehouse.lake.remote.objects import ObjectChanged, open_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -125,6 +124,8 @@ class ObjectPlace:
 
     def create(self, key: str, content: bytes) -> bool:
         """Write a new object; return whether there was none before."""
+        from warehouse.lake.remote.objects import ObjectChanged
+
         try:
             self._objects.create(key, content)
         except ObjectChanged:
@@ -158,7 +159,11 @@ def open_place(address: str) -> Place:
     Raises:
         BadInput: the address cannot be used, or obstore is not installed.
     """
-    return ObjectPlace(open_objects(address)) if "://" in address else FolderPlace(Path(address))
+    if "://" not in address:
+        return FolderPlace(Path(address))
+    from warehouse.lake.remote.objects import open_objects
+
+    return ObjectPlace(open_objects(address))
 
 
 def _lock(descriptor: int, path: Path) -> None:

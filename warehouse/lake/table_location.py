@@ -13,7 +13,6 @@ from warehouse.core.hashing import file_sha256
 from warehouse.lake.atomic import sync_file, sync_folder
 from warehouse.lake.places import FolderPlace, ObjectPlace
 from warehouse.lake.remote.address import address_of, store_folder
-from warehouse.lake.remote.objects import open_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -194,6 +193,8 @@ def open_location(text: str, cache: Path | None = None) -> TableLocation:
     """
     if "://" not in text:
         return FolderLocation(Path(text))
+    from warehouse.lake.remote.objects import open_objects
+
     folder = store_folder(text) if cache is None else cache
     address = text if cache is not None else address_of(folder)
     return ObjectLocation(open_objects(address or text), folder)
@@ -211,6 +212,8 @@ def find_tables(folder: Path) -> TableLocation | None:
         return FolderLocation(folder) if is_tables else None
     if (folder / "lake").exists():
         return None
+    from warehouse.lake.remote.objects import open_objects
+
     place = ObjectLocation(open_objects(address), folder)
     is_known = (folder / TABLES).exists()  # an object store is asked once
     return place if is_known or place.files(SNAPSHOTS) or place.files(FORMER) else None
