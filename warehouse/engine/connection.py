@@ -218,7 +218,7 @@ def _join(path: Path, wait_seconds: float, udfs: Iterable[Udf], files: Sequence[
                 quoted = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
                 root.execute(f"SET allowed_paths = [{quoted}]")
             if limit := _memory_limit.get():
-                root.execute(f"SET memory_limit = '{limit.megabytes}MB'")
+                limit_memory(root, limit.megabytes * 10**6)
                 if not os.access(path.parent, os.W_OK):
                     from tempfile import gettempdir  # few need it
 
