@@ -59,11 +59,11 @@ if TYPE_CHECKING:
 
 # Whose ratings calibrate those of judges; see the macro rater_name.
 _LABELLERS = {"people", "gold"}
-# Rules about the share that passed of what a candidate was asked.
+# Rules about a mean over what a candidate was asked.
 _OF_ALL_ASKED = {"min_value", "min_pass_hat_k", "max_cost_per_passed_usd"}
 _ADAPTIVE = (
-    "the candidate's run chose its tasks by the answers, so that the share that passed is no "
-    "score; `evalstore subset --estimate` has one"
+    "the candidate's run chose its tasks by the answers, so that a mean over them says nothing of "
+    "the candidate; `evalstore subset --estimate` estimates its full score"
 )
 
 
@@ -118,7 +118,7 @@ class _Gate:
         return Verdict(rules=self._rules, decisions=tuple(decisions), notes=notes)
 
     def _without_adaptive(self, decisions: list[Decision]) -> list[Decision]:
-        """Let an adaptive run decide no rule about what passed of all that was asked."""
+        """Let an adaptive run decide no rule about a mean over what was asked."""
         query = "SELECT suite, run_id FROM scores.run_headers WHERE is_adaptive"
         adaptive = set(self._connection.execute(query).fetchall())
         return [
