@@ -201,7 +201,7 @@ def test_sorted_by_a_column_unknown_values_come_last(get, way):
 def test_the_shown_query_gives_the_csv(store, get, name):
     parameters = [*CASES[name][0], ("show", "task_id"), ("show", "extra/word"), ("sort", "model")]
     page = get("/view/samples", parameters).text
-    sql = html.unescape(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1])
+    sql = html.unescape(re.search(r"<pre\b[^>]*>(.*?)</pre>", page, re.DOTALL)[1])
     by_command = command(store.path, "sql", sql, "--format", "csv")
     assert by_command.code == 0, by_command.err
     assert by_command.out == get("/view/samples.csv", parameters).text
@@ -214,7 +214,7 @@ def test_the_csv_of_every_column_is_that_of_the_command(store, get, tmp_path, mo
     for start in range(0, len(keys), 40):
         parameters = [("show", key) for key in keys[start : start + 40]]
         page = get("/view/samples", parameters).text
-        sql = html.unescape(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1])
+        sql = html.unescape(re.search(r"<pre\b[^>]*>(.*?)</pre>", page, re.DOTALL)[1])
         by_command = command(store.path, "sql", sql, "--format", "csv").out
         assert by_command == get("/view/samples.csv", parameters).text
     assert list(tmp_path.iterdir()) == []
