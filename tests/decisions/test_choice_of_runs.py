@@ -1,39 +1,44 @@
-"""Which run of a model stands for it, on the board and in comparisons, from imported tables."""
+"""Which run of a model stands for it, on the board and in comparisons, from stored results."""
 
 import json
 import random
 
 import pytest
 from gate_cases import decide, drop, run_rows, write
-from support import command, new_store
-
-FIELDS = "run_id,model,task_id,attempt,passed,prompt,started_at"
+from support import command, new_store, queried_store
 
 
 class Table:
-    """Rows of a table of results, and a store that imports them."""
+    """A store of runs, written one after the other."""
 
     def __init__(self, folder):
-        self.folder = folder
-        self.store = new_store(folder / "store")
+        self.store = queried_store(folder / "store")
         self.n = 0
 
-    def run(self, model, passed, *, attempts=1):
-        """Import a run; `passed` has a verdict, or the verdicts of all attempts, for each task."""
+    def run(self, model, passed):
+        """Write a run; `passed` has the verdict, or the verdicts of all attempts, of each task."""
         self.n += 1
-        run_id = f"r{self.n:02}"
-        lines = [FIELDS]
-        for task, verdicts in passed.items():
-            listed = verdicts if isinstance(verdicts, list) else [verdicts] * attempts
-            for attempt, verdict in enumerate(listed, 1):
-                day = f"2026-03-{self.n:02}T10:00:00"
-                said = "" if verdict is None else str(verdict).lower()
-                lines.append(f"{run_id},{model},{task},{attempt},{said},about {task},{day}")
-        path = self.folder / f"{run_id}.csv"
-        path.write_text("\n".join(lines) + "\n")
-        ended = command(self.store.path, "import", path, "--yes", "--suite", "quiz")
-        assert ended.code == 0, ended.err
-        return run_id
+        run, [row] = run_rows(model, [0], run_id=f"r{self.n:02}", suite="quiz")
+        attempts = [
+            (task, attempt, verdict)
+            for task, verdicts in passed.items()
+            for attempt, verdict in enumerate(
+                verdicts if isinstance(verdicts, list) else [verdicts], 1
+            )
+        ]
+        rows = [
+            row | {
+                "content_id": f"{run['run_id']} {seq}",
+                "seq": seq,
+                "task_id": task,
+                "task_hash": task,
+                "attempt": attempt,
+                "is_correct": verdict,
+            }
+            for seq, (task, attempt, verdict) in enumerate(attempts)
+        ]  # fmt: skip
+        write(self.store, (run | {"run_date": f"2026-03-{self.n:02}"}, rows))
+        return run["run_id"]
 
     def board(self, columns):
         rows = self.store.sql(f"SELECT model, {columns} FROM leaderboard ORDER BY model").fetchall()
