@@ -11,60 +11,45 @@
 WITH calls AS (
     -- By the series, as in latency.
     SELECT
-        run_id,
-        series,
-        any_value(suite) AS suite,
-        any_value(provider) AS provider,
-        any_value(model) AS model,
-        any_value(settings) AS settings,
-        count(*) AS n_results,
-        count(cost_usd) AS n_cost_known,
-        exact_sum(cost_usd) AS total_cost_usd,
-        exact_mean(cost_usd) AS mean_cost_usd,
-        count(*) FILTER (passed AND cost_usd IS NOT NULL) AS n_passed,
-        -- Each task was asked once.
-        {
-            n: n_cost_known,
-            n_counted: n_passed,
+        calls.run_id,
+        calls.series,
+        any_value(entries.suite) AS suite,
+        any_value(entries.provider) AS provider,
+        any_value(entries.model) AS model,
+        any_value(entries.settings) AS settings,
+        CAST(sum(calls.n_called) AS BIGINT) AS n_results,
+        CAST(sum(calls.n_cost_known) AS BIGINT) AS n_cost_known,
+        sum(calls.n_priced) AS n_priced,
+        sum(calls.n_passed_of_known_cost) AS n_passed,
+        exact_total(sum(calls.cost_whole), sum(calls.cost_fraction)) AS total_cost_usd,
+        try_cast(sum(calls.input_tokens) AS BIGINT) AS input_tokens,
+        try_cast(sum(calls.output_tokens) AS BIGINT) AS output_tokens,
+        sum(asked.n_priced) AS n_tasks,
+        sum(asked.n_priced_passed) AS n_passed_tasks,
+        list_aggregate(list(asked.cost_squares ORDER BY asked.task_set), 'fsum') AS cost_squares,
+        list_aggregate(list(asked.cost_products ORDER BY asked.task_set), 'fsum') AS cost_products,
+        sum(asked.passed_squares) AS passed_squares
+    FROM scores.entry_calls AS calls
+    JOIN scores.entries AS entries ON calls.entry = entries.entry
+    JOIN scores.asked_sets AS asked ON calls.entry = asked.entry
+    WHERE calls.is_counted AND NOT calls.is_replay
+    GROUP BY calls.run_id, calls.series
+    HAVING sum(calls.n_called) > 0
+),
+
+ended AS (
+    SELECT
+        *,
+        ratio_interval({
+            n: n_tasks,
+            n_counted: n_passed_tasks,
             amount: total_cost_usd,
             total: n_passed,
-            amount_squares: sum(cost_usd * cost_usd),
-            products: sum(cost_usd) FILTER (passed),
-            squares: n_passed
-        } AS sums,
-        try_cast(sum(input_tokens) AS BIGINT) AS input_tokens,
-        try_cast(sum(output_tokens) AS BIGINT) AS output_tokens
-    FROM scores.call_facts
-    GROUP BY run_id, series
-),
-
-tasks AS (
-    SELECT
-        entry,
-        sum(cost_usd) AS cost_usd,
-        count(*) FILTER (passed) AS n_passed
-    FROM scores.call_facts
-    SEMI JOIN scores.repeated_entries USING (entry)
-    WHERE cost_usd IS NOT NULL
-    GROUP BY entry, task_id
-),
-
-repeated AS (
-    SELECT
-        entries.run_id,
-        entries.series,
-        {
-            n: count(*),
-            n_counted: count(*) FILTER (tasks.n_passed > 0),
-            amount: sum(tasks.cost_usd),
-            total: sum(tasks.n_passed),
-            amount_squares: sum(tasks.cost_usd * tasks.cost_usd),
-            products: sum(tasks.cost_usd * tasks.n_passed),
-            squares: sum(tasks.n_passed ** 2)
-        } AS sums
-    FROM tasks
-    JOIN scores.repeated_entries AS entries ON tasks.entry = entries.entry
-    GROUP BY entries.run_id, entries.series
+            amount_squares: cost_squares,
+            products: cost_products,
+            squares: passed_squares
+        }) AS ends
+    FROM calls
 )
 
 SELECT
@@ -77,21 +62,18 @@ SELECT
     calls.n_results,
     calls.n_cost_known,
     calls.total_cost_usd,
-    calls.mean_cost_usd,
+    calls.total_cost_usd / nullif(calls.n_priced, 0) AS mean_cost_usd,
     if(is_adaptive, NULL, calls.total_cost_usd / nullif(calls.n_passed, 0)) AS cost_per_passed_usd,
-    if(is_adaptive, NULL, ratio_interval(coalesce(repeated.sums, calls.sums))[1]) AS cost_per_passed_usd_low,
-    if(is_adaptive, NULL, ratio_interval(coalesce(repeated.sums, calls.sums))[2]) AS cost_per_passed_usd_high,
+    if(is_adaptive, NULL, calls.ends[1]) AS cost_per_passed_usd_low,
+    if(is_adaptive, NULL, calls.ends[2]) AS cost_per_passed_usd_high,
     calls.input_tokens,
     calls.output_tokens,
     adaptive_remark(is_adaptive) AS remark
-FROM calls
+FROM ended AS calls
 JOIN scores.run_headers AS headers
     ON calls.suite = headers.suite
     AND calls.run_id = headers.run_id
 JOIN scores.run_times AS times
     ON calls.suite = times.suite
     AND calls.run_id = times.run_id
-LEFT JOIN repeated
-    ON calls.run_id = repeated.run_id
-    AND calls.series = repeated.series
 ORDER BY calls.suite, calls.run_id, calls.provider, calls.model, calls.settings

@@ -1,4 +1,4 @@
--- Which tasks a model was asked in a run, and in which text.
+-- Which tasks a model was asked in a run, in which text, and how their costs vary.
 -- by_run
 -- grain: run × provider × model × settings × task set
 -- inherits: scores.task_facts
@@ -9,6 +9,11 @@
 -- is_first_only: whether only first attempts count, because the run repeated tasks until they
 --     passed, which means: ten tasks or more have several attempts, each of which ends with its first
 --     pass or never passed; every task with a single attempt passed; and both kinds are there
+-- n_priced: tasks of known cost; see ratio_error for what this and the following are for
+-- n_priced_passed: tasks among them of which an attempt of known cost passed
+-- cost_squares: sum of the squares of their costs
+-- cost_products: sum of their costs times such attempts
+-- passed_squares: sum of the squares of the numbers of such attempts
 SELECT
     suite,
     run_id,
@@ -22,7 +27,12 @@ SELECT
     AND count(*) FILTER (n_results > 1 AND last_passed) > 0
     AND count(*) FILTER (n_results = 1) > 0
     AND bool_and(if(n_results = 1, coalesce(last_passed, false),
-        n_passed = 0 OR (n_passed = 1 AND last_passed))) AS is_first_only
+        n_passed = 0 OR (n_passed = 1 AND last_passed))) AS is_first_only,
+    count(cost_usd) AS n_priced,
+    count(*) FILTER (n_passed_of_known_cost > 0) AS n_priced_passed,
+    fsum(cost_usd * cost_usd ORDER BY task) AS cost_squares,
+    fsum(cost_usd * n_passed_of_known_cost ORDER BY task) AS cost_products,
+    CAST(sum(n_passed_of_known_cost * n_passed_of_known_cost) AS BIGINT) AS passed_squares
 FROM scores.task_facts
 WHERE NOT is_replay
 GROUP BY suite, run_id, task_set, entry

@@ -11,9 +11,12 @@
 -- n_timed: answered calls whose latency exact_mean counts
 -- latency_whole: sum of the whole parts of their latencies, milliseconds; see exact_total
 -- latency_fraction: sum of the fractions of their latencies, milliseconds
+-- n_called: calls that no cache answered
+-- n_priced: calls whose cost exact_mean counts
 -- cost_whole: sum of the whole parts of the costs, US dollars; see exact_total
 -- cost_fraction: sum of the fractions of the costs, US dollars
 -- n_passed_of_known_cost: calls of known cost that passed
+-- input_tokens, output_tokens: sum over the calls that no cache answered and that record them
 -- p50_ms: median latency of the answered calls, those that another run counts included, milliseconds
 -- first_date: first date of the calls; NULL if none is known
 SELECT
@@ -32,10 +35,14 @@ SELECT
     count(calls.latency_whole) AS n_timed,
     sum(calls.latency_whole) AS latency_whole,
     sum(CAST(calls.answered_ms - calls.latency_whole AS DECIMAL(16, 15))) AS latency_fraction,
+    count(*) FILTER (calls.is_called) AS n_called,
     count(calls.cost_usd) AS n_cost_known,
+    count(calls.cost_whole) AS n_priced,
     sum(calls.cost_whole) AS cost_whole,
     sum(CAST(calls.cost_usd - calls.cost_whole AS DECIMAL(16, 15))) AS cost_fraction,
     count(*) FILTER (calls.passed AND calls.cost_usd IS NOT NULL) AS n_passed_of_known_cost,
+    sum(CAST(calls.input_tokens AS DECIMAL(19, 0))) FILTER (calls.is_called) AS input_tokens,
+    sum(CAST(calls.output_tokens AS DECIMAL(19, 0))) FILTER (calls.is_called) AS output_tokens,
     min(calls.run_date) AS first_date,
     max(calls.run_date) AS last_date,
     list_median(flatten(
@@ -48,6 +55,9 @@ FROM (
         run_id,
         setup,
         duplicate_of IS NULL AS is_counted,
+        is_cached IS NOT TRUE AS is_called,
+        input_tokens,
+        output_tokens,
         coalesce(is_correct, objective_pass) AS recorded,
         coalesce(recorded, computed_verdict) AS passed,
         coalesce(calendar_date(run_date), CAST(started_at AS DATE)) AS run_date,
@@ -59,13 +69,12 @@ FROM (
             false
         ) AS is_answered,
         CASE
-            WHEN is_cached IS NOT TRUE AND is_answered
+            WHEN is_called AND is_answered
                 THEN coalesce(CAST(e2e_ms AS DOUBLE), duration_seconds * 1000)
         END AS answered_ms,
         try_cast(floor(answered_ms) AS DECIMAL(15, 0)) AS latency_whole,
-        CASE WHEN is_cached IS NOT TRUE THEN cost_usd END AS cost_usd,
-        try_cast(floor(CASE WHEN is_cached IS NOT TRUE THEN results.cost_usd END) AS DECIMAL(15, 0))
-            AS cost_whole
+        CASE WHEN is_called THEN results.cost_usd END AS cost_usd,
+        try_cast(floor(CASE WHEN is_called THEN results.cost_usd END) AS DECIMAL(15, 0)) AS cost_whole
     FROM lake.results AS results
     WHERE NOT is_replaced
 ) AS calls

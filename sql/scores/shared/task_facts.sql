@@ -15,6 +15,8 @@
 -- first_passed: whether the first attempt with a verdict passed
 -- first_outcome: the same, where attempts without an answer did not pass
 -- last_passed: whether the last attempt with a verdict passed
+-- cost_usd: exact_sum of the costs that no other run counts, without cached answers; NULL if none is known
+-- n_passed_of_known_cost: attempts with such a cost that passed
 SELECT
     calls.suite,
     calls.run_id,
@@ -38,7 +40,9 @@ SELECT
     arg_max(calls.passed, (calls.attempt, calls.seq, calls.passed)) FILTER (calls.passed IS NOT NULL)
         AS last_passed,
     arg_min(coalesce(calls.passed, false), (calls.attempt, calls.seq, calls.passed))
-        FILTER (calls.passed IS NOT NULL OR NOT calls.is_answered) AS first_outcome
+        FILTER (calls.passed IS NOT NULL OR NOT calls.is_answered) AS first_outcome,
+    exact_sum(calls.cost_usd) AS cost_usd,
+    count(*) FILTER (calls.passed AND calls.cost_usd IS NOT NULL) AS n_passed_of_known_cost
 FROM (
     SELECT
         suite,
@@ -56,7 +60,8 @@ FROM (
                 ELSE coalesce(availability_status, 'ok') = 'ok' AND coalesce(success, true)
             END,
             false
-        ) AS is_answered
+        ) AS is_answered,
+        CASE WHEN duplicate_of IS NULL AND is_cached IS NOT TRUE THEN cost_usd END AS cost_usd
     FROM lake.results
     WHERE NOT is_replaced
 ) AS calls
