@@ -58,6 +58,19 @@ def test_sum_and_mean_are_correct(con, amounts):
         assert (total, mean) == (None, None)
 
 
+VALUES = st.none() | st.floats(-1e6, 1e6) | st.integers(0, 3).map(float)
+
+
+@given(st.lists(st.tuples(VALUES, st.integers(1, 5)), max_size=8))
+@settings(deadline=None)
+def test_a_weighted_median_is_that_of_all_values(con, sized):
+    amounts, sizes = [amount for amount, _ in sized], [size for _, size in sized]
+    values = [amount for amount, size in sized for _ in range(size)]
+    query = "SELECT weighted_median($a::DOUBLE[], $n::BIGINT[]), list_median($v::DOUBLE[])"
+    found, expected = con.execute(query, {"a": amounts, "n": sizes, "v": values}).fetchone()
+    assert found == expected
+
+
 def test_sum_and_mean_of_whole_numbers_are_exact(con):
     """Latencies in milliseconds, whose mean a summary shows with all digits."""
     amounts = [float(n) for n in range(295_149, 14_000_000, 40_009)]

@@ -41,23 +41,36 @@
 -- remark: of a corrected figure, how many labels of whom it is made of; "labelled answers only" and why, where
 --     the labels cannot speak for the other answers, so that mean is NULL; likewise of votes; of an adaptive run,
 --     why it has no mean; NULL for other figures
--- Reducers are applied once to the tasks of a figure that scored the same: `kinds`. The values of all
--- tasks, in the order of the tasks, are then looked up.
+-- Reducers are applied once to the tasks of a figure that scored the same: `kinds`. The values of the tasks, in
+-- the order of the tasks, are then looked up; of verdicts, which are far more, each value with its number of tasks.
 WITH attempts AS (
     SELECT
-        entry,
-        scorer,
-        metric,
-        filter,
-        task_id,
-        n_attempts,
-        n_passed,
-        first_passed,
-        listed,
-        kind,
-        task,
-        hash(entry, text_hash(scorer), text_hash(metric), text_hash(filter)) AS figure
-    FROM scores.task_attempts
+        *,
+        hash(entry, text_hash(scorer), text_hash(metric), text_hash(filter)) AS figure,
+        hash(n_attempts, scored) AS kind
+    FROM (
+        SELECT
+            entry,
+            NULL AS scorer,
+            'passed' AS metric,
+            NULL AS filter,
+            NULL AS task_id,
+            rated.key.n_attempts,
+            attempts_of(rated.key.n_attempts, rated.key.n_passed, rated.key.first_passed) AS scored,
+            CAST(rated.value AS BIGINT) AS n_alike
+        FROM (SELECT entry, unnest(map_entries(kinds)) AS rated FROM scores.entry_rates) AS rates
+        UNION ALL
+        SELECT
+            entry,
+            scorer,
+            metric,
+            filter,
+            task_id,
+            n_attempts,
+            listed,
+            1
+        FROM scores.recorded_attempts
+    ) AS scored
 ),
 
 kinds AS (
@@ -69,29 +82,40 @@ kinds AS (
         any_value(metric) AS metric,
         any_value(filter) AS filter,
         any_value(n_attempts) AS n_attempts,
-        coalesce(
-            any_value(listed),
-            attempts_of(any_value(n_attempts), any_value(n_passed), any_value(first_passed))
-        ) AS scored,
-        count(*) AS n_alike,
-        row_number() OVER (PARTITION BY figure) AS place
+        any_value(scored) AS scored,
+        CAST(sum(n_alike) AS BIGINT) AS n_alike,
+        row_number() OVER (PARTITION BY figure ORDER BY kind) AS place
     FROM attempts
     GROUP BY figure, kind
 ),
 
--- Of each task its place among the kinds.
 tasks AS (
     SELECT
         kinds.figure,
-        list(kinds.place ORDER BY attempts.task_id) AS places,
-        CASE WHEN count(clusters.cluster) > 0
-            THEN list(coalesce(clusters.cluster, attempts.task) ORDER BY attempts.task_id)
-        END AS units
+        list(kinds.place ORDER BY attempts.task_id, kinds.place) AS places,
+        list(attempts.n_alike ORDER BY attempts.task_id, kinds.place) AS weights
     FROM attempts
     JOIN kinds
         ON attempts.figure = kinds.figure
         AND attempts.kind = kinds.kind
-    LEFT JOIN scores.task_clusters AS clusters ON attempts.task = clusters.task
+    GROUP BY kinds.figure
+),
+
+-- Where tasks depend on each other, each of them counts by itself.
+dependent AS (
+    SELECT
+        kinds.figure,
+        list(kinds.place ORDER BY scored.task_id) AS places,
+        list(coalesce(clusters.cluster, scored.task) ORDER BY scored.task_id) AS units
+    FROM scores.scored_tasks AS scored
+    SEMI JOIN (FROM scores.task_clusters WHERE NOT is_copy) AS sets
+        ON scored.suite = sets.suite
+        AND scored.task_set = sets.task_set
+    JOIN kinds
+        ON hash(scored.entry, text_hash(scored.scorer), text_hash(scored.metric), text_hash(scored.filter))
+            = kinds.figure
+        AND hash(scored.n_attempts, scored.scored) = kinds.kind
+    LEFT JOIN scores.task_clusters AS clusters ON scored.task = clusters.task
     GROUP BY kinds.figure
 ),
 
@@ -166,11 +190,13 @@ counted AS (
 averaged AS (
     SELECT
         counted.*,
-        tasks.places,
-        CASE WHEN n_ones IS NULL THEN list_select(amounts, places) END AS in_order,
-        coalesce(n_ones, list_aggregate(in_order, 'fsum')) / nullif(n_tasks, 0) AS mean,
+        tasks.weights,
+        list_select(counted.amounts, tasks.places) AS in_order,
+        coalesce(n_ones, list_aggregate(list_transform(
+            in_order, lambda amount, i: amount * weights[i]
+        ), 'fsum')) / nullif(n_tasks, 0) AS mean,
         CASE
-            WHEN n_ones IS NULL THEN list_median(in_order)
+            WHEN n_ones IS NULL THEN weighted_median(in_order, weights)
             WHEN n_tasks > 0 THEN (sign(2 * n_ones - n_tasks) + 1) / 2
         END AS median
     FROM counted
@@ -181,8 +207,8 @@ spread AS (
     SELECT
         *,
         CASE
-            WHEN n_ones IS NULL THEN list_aggregate(list_select(
-                list_transform(amounts, lambda amount: (amount - mean) ** 2), places
+            WHEN n_ones IS NULL THEN list_aggregate(list_transform(
+                in_order, lambda amount, i: (amount - mean) ** 2 * weights[i]
             ), 'fsum')
             ELSE mean * (n_tasks - n_ones)
         END / nullif(n_tasks - 1, 0) AS variance,
@@ -193,8 +219,8 @@ spread AS (
                 n_tasks,
                 if(is_binary AND reducer = 'mean', n_results, 'inf'::DOUBLE),
                 mean * n_tasks,
-                list_aggregate(list_select(
-                    list_transform(amounts, lambda amount: amount ** 2), places
+                list_aggregate(list_transform(
+                    in_order, lambda amount, i: amount ** 2 * weights[i]
                 ), 'fsum')
             )
         END AS n_effective,
@@ -223,12 +249,11 @@ clustered AS (
                 counted.figure,
                 counted.reducer,
                 counted.k,
-                unnest(tasks.units) AS unit,
-                unnest(list_select(counted.amounts, tasks.places)) AS amount,
-                generate_subscripts(tasks.units, 1) AS position
+                unnest(dependent.units) AS unit,
+                unnest(list_select(counted.amounts, dependent.places)) AS amount,
+                generate_subscripts(dependent.units, 1) AS position
             FROM counted
-            JOIN tasks USING (figure)
-            WHERE tasks.units IS NOT NULL
+            JOIN dependent USING (figure)
         ) AS listed
         WHERE amount IS NOT NULL
         GROUP BY figure, reducer, k, unit

@@ -20,6 +20,7 @@
 -- min_pass_rate: pass rate if all attempts without a verdict had failed; NULL where none is missing
 -- max_pass_rate: pass rate if all of them had passed; NULL where none is missing
 -- is_first_only: whether only first attempts count; see task_rates
+-- kinds: number of tasks by what their attempts came to, for metrics
 -- asked: hash of the tasks asked, equal for runs that asked the same ones
 WITH placed AS (
     SELECT
@@ -59,6 +60,11 @@ sums AS (
         exact_sum(CASE WHEN n_missing > 0 THEN max_rate - coalesce(pass_rate, 0) END) AS above,
         exact_sum(CASE WHEN is_in_set THEN pass_rate END)
             / nullif(count(pass_rate) FILTER (is_in_set), 0) AS covered_rate,
+        histogram({
+            n_attempts: n_trials,
+            n_passed: n_trials_passed,
+            first_passed: is_first_passed
+        }) FILTER (placed.is_judged AND n_trials > 0) AS kinds,
         bit_xor(hash(text_hash(task_id), text_hash(CASE WHEN NOT is_in_set THEN task_hash END))) AS asked
     FROM placed
     -- An entry is of one run; a sync restricts the rows by it.
@@ -102,6 +108,7 @@ SELECT
     CASE WHEN is_judged THEN (rates + below) / n_bounded END AS min_pass_rate,
     CASE WHEN is_judged THEN (rates + above) / n_bounded END AS max_pass_rate,
     is_first_only,
+    kinds,
     asked,
     entry
 FROM rated

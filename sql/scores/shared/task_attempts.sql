@@ -8,7 +8,6 @@
 -- n_passed: attempts that passed, by the verdict; NULL for any other score
 -- first_passed: whether the first attempt passed, by the verdict
 -- listed: scores of the attempts that have a number, in order; NULL for the verdict
--- kind: hash of the scores, equal for tasks that scored the same
 SELECT
     suite,
     run_id,
@@ -24,7 +23,6 @@ SELECT
     n_trials_passed AS n_passed,
     is_first_passed AS first_passed,
     NULL::DOUBLE[] AS listed,
-    hash(n_trials, n_trials_passed, is_first_passed) AS kind,
     entry,
     series,
     task
@@ -47,7 +45,6 @@ SELECT
     NULL AS n_passed,
     NULL AS first_passed,
     listed,
-    hash(n_attempts, listed) AS kind,
     entry,
     series,
     task
