@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from exports.site.figures import Mark, are_shares, figure, marks, scale_ends
 from exports.site.series import is_rate_of, value_of
+from warehouse.analysis.items.audit import MIN_SYSTEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -92,6 +93,20 @@ def _boards(site: Site) -> list[Board]:
         _board(list(of_board), groups)
         for _, of_board in groupby(rows, key=lambda row: [row[name] for name in _BOARD])
     ]
+
+
+def rated_suites(site: Site) -> list[str]:
+    """Return the suites on whose boards two models or more have a pass rate: they have items."""
+    return site.once(_rated_suites)
+
+
+def _rated_suites(site: Site) -> list[str]:
+    return sorted({board.suite for board in boards(site) if _has_several(board)})
+
+
+def _has_several(board: Board) -> bool:
+    rated = [place for place in board.places if place.row["pass_rate"] is not None]
+    return board.is_main and len(rated) >= MIN_SYSTEMS
 
 
 def model_label(row: Row) -> str:

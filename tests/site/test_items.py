@@ -54,12 +54,33 @@ def test_the_page_has_the_suspect_items_and_a_picture(store, tmp_path):
     assert items_page(ATTACK).rpartition("/")[2] in (folder / suite_page(ATTACK)).read_text("utf-8")
 
 
-def test_a_suite_without_findings_has_no_page(store):
+def test_pages_that_link_to_items_do_not_read_them(store, monkeypatch):
+    monkeypatch.setattr(items, "work_lists", lambda *_: pytest.fail("takes seconds"))
     with opened_site(store, [suite.PAGE_TYPE, items.PAGE_TYPE], samples="none") as site:
-        assert list(items.PAGE_TYPE.addresses(site)) == [items_page(ATTACK)]
+        assert list(items.PAGE_TYPE.addresses(site)) == [items_page(ATTACK), items_page("sound")]
         pages = {page.path: page.data.decode() for page in site.pages(suite.PAGE_TYPE)}
-    assert "What the tasks are worth" not in pages[suite_page("sound")]
-    assert "What the tasks are worth" in pages[suite_page(ATTACK)]
+    for name in (ATTACK, "sound"):
+        assert "What the tasks are worth" in pages[suite_page(name)]
+
+
+def test_a_page_without_findings_says_so(store):
+    with opened_site(store, [items.PAGE_TYPE], samples="none") as site:
+        pages = {page.path: page.data.decode() for page in site.pages(items.PAGE_TYPE)}
+    assert "Nothing was found." in pages[items_page("sound")]
+    assert "Nothing was found." not in pages[items_page(ATTACK)]
+
+
+def test_a_page_of_tasks_without_ids_says_so(tmp_path):
+    unnamed = new_store(tmp_path / "store")
+    rows = [row | {"task_id": None} for row in results("quiz", lambda rank, task: rank > task)]
+    runs = [
+        {"suite": "quiz", "run_id": f"r{rank}", "generation": "root", "content_id": f"quiz/{rank}"}
+        for rank in range(N_SYSTEMS)
+    ]
+    add_rows(unnamed.lake, runs=runs, results=rows)
+    with opened_site(unnamed, [items.PAGE_TYPE], samples="none") as site:
+        [page] = site.pages(items.PAGE_TYPE)
+    assert "do not say which task each is of" in page.data.decode()
 
 
 def test_a_site_without_the_page_does_not_link_to_it(store):

@@ -1,4 +1,7 @@
-"""The pages of items: of each suite the tasks that deserve a maintainer's look, with a picture."""
+"""The pages of items: of each suite the tasks that deserve a maintainer's look, with a picture.
+
+What is found takes seconds in a large store: only these pages read it, and others only link here.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from exports.site.addresses import items_page
-from exports.site.item_lists import item_lists, rated_suites
+from exports.site.boards import rated_suites
 from exports.site.page import Contents
 from exports.site.pictures import ShownChart, drawings, shown_chart
 from exports.site.site import PageType
 from exports.site.tasks import task_keys
 from warehouse.analysis.charts.chart import Panel
 from warehouse.analysis.items.audit import Finding
-from warehouse.analysis.items.work_list import evidence, figures, summary
+from warehouse.analysis.items.work_list import evidence, figures, summary, work_lists
+from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,13 +49,12 @@ class _TaskSet(NamedTuple):
 
 
 def _addresses(site: Site) -> Addresses:
-    found = [suite for suite in rated_suites(site) if item_lists(site, suite)]
-    return {items_page(suite): (suite,) for suite in found}
+    return {items_page(suite): (suite,) for suite in rated_suites(site)}
 
 
 def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
     for path, (suite,) in addresses.items():
-        lists = item_lists(site, str(suite))
+        lists = _work_lists(site, str(suite))
         shown = lists[:_TASK_SETS]
         values = {
             "suite": suite,
@@ -61,6 +64,14 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "panels": [_panel(each) for each in shown],
         }
         yield Contents(path=path, template="items.html", title=f"Items: {suite}", values=values)
+
+
+def _work_lists(site: Site, suite: str) -> list[WorkList]:
+    """Return the items of a suite; none if its tasks have no ID."""
+    try:
+        return work_lists(site.connection, suite)
+    except BadInput:
+        return []
 
 
 def _task_set(listed: WorkList) -> _TaskSet:

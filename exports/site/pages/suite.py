@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from exports.site.addresses import chart_files, model_page, run_page, suite_page
 from exports.site.audited import has_reported
-from exports.site.boards import boards
-from exports.site.item_lists import item_lists
+from exports.site.boards import boards, rated_suites
 from exports.site.labels import labelled_suites
 from exports.site.page import Contents
 from exports.site.pictures import drawings, shown_chart
@@ -70,7 +69,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
         values = {
             "row": row,
             "has_labels": suite in site.once(labelled_suites),
-            "has_items": bool(item_lists(site, suite)),
+            "has_items": suite in rated_suites(site),
             "outages": [(each, outage_pieces(each)) for each in outages],
             "boards": [board for board in of_suite if board.is_main],
             "limit": _MODELS,

@@ -28,7 +28,7 @@ answers AS (
         ON calls.suite = extracted.suite
         AND calls.run_id = extracted.run_id
         AND calls.result_id = extracted.result_id
-    WHERE NOT calls.is_replay
+    WHERE NOT calls.is_replay AND calls.entry IN (SELECT entry FROM scores.board_runs)
 ),
 
 counted AS (
