@@ -1,0 +1,86 @@
+-- The latency of each model in each run, over the answered calls, as sync keeps it: a page of a
+-- large store reads a row of each run, in place of all of its calls.
+-- by_run
+-- grain: run × provider × model × settings
+-- inherits: scores.call_facts
+-- n_timed: answered calls with a known latency, without answers that came from a cache
+-- n_timed_tasks: tasks of these calls
+-- n_independent: as many tasks with one call each tell as much: attempts at a task are taken for alike
+--     (Kish's effective number; the number of tasks where each was asked equally often)
+-- p50_ms, p95_ms, p99_ms: NULL below 6 tasks
+-- p95_ms_low: lower end of the 95 % interval of p95_ms, an order statistic; NULL below 6 tasks
+-- p95_ms_high: upper end of that interval, which takes 72 independent tasks: NULL below, where p95_ms may
+--     be above every latency that was seen
+-- ttft_p50_ms: median time to the first token of the calls that record it, milliseconds; NULL below 6
+--     tasks
+WITH answered AS (
+    -- By the series, one number: faster than by suite, provider, model and settings.
+    SELECT
+        run_id,
+        series,
+        any_value(suite) AS suite,
+        any_value(provider) AS provider,
+        any_value(model) AS model,
+        any_value(settings) AS settings,
+        count(latency_ms) AS n_timed,
+        list_sort(list(latency_ms) FILTER (latency_ms IS NOT NULL)) AS times_ms,
+        exact_mean(latency_ms) AS mean_ms,
+        list_sort(list(CAST(ttft_ms AS DOUBLE)) FILTER (ttft_ms IS NOT NULL)) AS ttfts_ms
+    FROM scores.call_facts
+    WHERE is_answered
+    GROUP BY run_id, series
+),
+
+tasks AS (
+    SELECT
+        entry,
+        count(latency_ms) AS n_timed,
+        count(ttft_ms) AS n_started
+    FROM scores.call_facts
+    SEMI JOIN scores.repeated_entries USING (entry)
+    WHERE is_answered
+    GROUP BY entry, task_id
+),
+
+repeated AS (
+    SELECT
+        entries.run_id,
+        entries.series,
+        count(*) FILTER (tasks.n_timed > 0) AS n_timed_tasks,
+        count(*) FILTER (tasks.n_started > 0) AS n_started_tasks,
+        independent_tasks(sum(tasks.n_timed), sum(tasks.n_timed ** 2)) AS n_independent
+    FROM tasks
+    JOIN scores.repeated_entries AS entries ON tasks.entry = entries.entry
+    GROUP BY entries.run_id, entries.series
+),
+
+ranked AS (
+    SELECT
+        answered.*,
+        coalesce(repeated.n_timed_tasks, answered.n_timed) AS n_timed_tasks,
+        coalesce(repeated.n_started_tasks, len(answered.ttfts_ms)) AS n_started_tasks,
+        coalesce(repeated.n_independent, answered.n_timed) AS n_independent,
+        percentile_ranks(coalesce(repeated.n_independent, answered.n_timed), 0.95) AS ranks
+    FROM answered
+    LEFT JOIN repeated USING (run_id, series)
+)
+
+SELECT
+    suite,
+    run_id,
+    provider,
+    model,
+    settings,
+    n_timed,
+    n_timed_tasks,
+    n_independent,
+    CASE WHEN n_timed_tasks >= 6 THEN linear_percentile(times_ms, 0.50) END AS p50_ms,
+    CASE WHEN n_timed_tasks >= 6 THEN linear_percentile(times_ms, 0.95) END AS p95_ms,
+    CASE WHEN n_timed_tasks >= 6 THEN percentile_interval(times_ms, n_independent, ranks).low END
+        AS p95_ms_low,
+    CASE WHEN n_timed_tasks >= 6 THEN percentile_interval(times_ms, n_independent, ranks).high END
+        AS p95_ms_high,
+    CASE WHEN n_timed_tasks >= 6 THEN linear_percentile(times_ms, 0.99) END AS p99_ms,
+    mean_ms,
+    CASE WHEN n_started_tasks >= 6 THEN linear_percentile(ttfts_ms, 0.50) END AS ttft_p50_ms
+FROM ranked
