@@ -192,7 +192,7 @@ class StorePages:
             self._state = state
             self._cache, self._n_cached = {}, 0
             self._known = Known(answers=site.known.answers, tables={})
-            self._shown = shown_types(site, types)
+            self._shown = shown_types(replace(site, known=self._known), types)
         return self._shown
 
     def _close(self) -> None:

@@ -71,6 +71,15 @@ def test_what_all_pages_share_is_computed_once_for_the_same_data(store, monkeypa
     pages.close()
 
 
+def test_what_the_menu_has_read_is_kept_for_other_pages(store):
+    with store.record(suite="own", model="m") as run:
+        run.log(task_id="t", output="x", passed=True)
+    pages = served(store)
+    pages.file("audit.html")
+    assert len(pages._known.tables["leaderboard"]) == 1
+    pages.close()
+
+
 def test_a_picture_is_drawn_when_it_is_asked_for_and_once(store, monkeypatch):
     drawn = []
     monkeypatch.setattr(pictures, "_svg", lambda drawing: drawn.append(drawing) or b"<svg/>")
