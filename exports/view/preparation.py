@@ -2,28 +2,57 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
-from threading import Lock
+from threading import Event, Lock
+from typing import TYPE_CHECKING
 
 from exports.site.rendering import TEMPLATES, page_template
 
-_MODULES = ("scipy.cluster.hierarchy", "scipy.special", "warehouse.analysis.charts.registry")
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_MODULES = (
+    "scipy.special",
+    "scipy.cluster.hierarchy",
+    "altair",
+    "warehouse.analysis.charts.registry",
+    "vl_convert",
+)
 _EMPTY = {"data": {"values": []}, "mark": "point"}  # starts the engine that draws
 _begun = Lock()
+_ended = Event()
 
 
 def prepare() -> None:
     """Import what draws pictures and audits items, and compile the templates of pages, once.
 
     It takes 1.5 s of CPU, which the first page of each type would take otherwise, or, if it was
-    done before there is an answer, the first page of all.
+    done before there is an answer, the first page of all. It goes in steps, as the process waits
+    for it at Ctrl-C.
     """
     if not _begun.acquire(blocking=False):
         return
+    for step in _steps():
+        if _ended.is_set():
+            return
+        step()
+
+
+def end_preparation() -> None:
+    """Have `prepare` return after the step that it is at."""
+    _ended.set()
+
+
+def _steps() -> Iterator[Callable[[], object]]:
     for name in _MODULES:
-        import_module(name)
+        yield partial(import_module, name)
+    yield _draw
+    for template in TEMPLATES.glob("*.html"):
+        yield partial(page_template, template.name)
+
+
+def _draw() -> None:
     import vl_convert
 
     vl_convert.vegalite_to_svg(_EMPTY)
-    for template in TEMPLATES.glob("*.html"):
-        page_template(template.name)

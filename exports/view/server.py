@@ -17,7 +17,7 @@ from exports.site.addresses import OVERVIEW
 from exports.site.page import MenuEntry
 from exports.site.site import ServerParts
 from exports.view.guard import Guard
-from exports.view.preparation import prepare
+from exports.view.preparation import end_preparation, prepare
 from exports.view.registry import FEATURES
 from warehouse.app.console.crash import report_text, summary, write_report
 from warehouse.core.errors import BadInput, EvalstoreError
@@ -93,7 +93,9 @@ def bind(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        raise BadInput(f"{host}:{port}: {error.strerror}; give another --port") from error
+        # Python repeats the address in some of these messages.
+        reason = str(error.strerror).partition(" (while ")[0]
+        raise BadInput(f"{host}:{port}: {reason}; give another --port") from error
 
 
 def serve(app: Guard, listening: socket.socket) -> None:
@@ -124,8 +126,9 @@ class _Server(uvicorn.Server):
             await ended.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Note a signal, as uvicorn does, and end the sleep."""
+        """Note a signal, as uvicorn does, and end the sleep, and what would delay the end."""
         super().handle_exit(sig, frame)
+        end_preparation()
         if self._end is not None:
             self._end()
 

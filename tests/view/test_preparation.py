@@ -6,6 +6,7 @@ import sys
 from threading import Event
 
 import httpx
+import uvicorn
 from support import ROOT
 
 from exports.view import server
@@ -27,6 +28,27 @@ def test_what_draws_is_imported_when_the_server_has_begun():
         [sys.executable, "-c", _IMPORTED], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert ended.stdout == "[]\n['altair', 'scipy', 'vl_convert']\n"
+
+
+def test_preparation_ends_with_the_server():
+    code = (
+        "import sys\n"
+        "from exports.view import preparation\n"
+        "preparation.import_module = lambda name: [print(name), preparation.end_preparation()]\n"
+        "preparation.prepare()\n"
+        "print(sorted({'altair', 'vl_convert'} & set(sys.modules)))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == "scipy.special\n[]\n"
+
+
+def test_a_signal_ends_preparation(monkeypatch):
+    ended = Event()
+    monkeypatch.setattr(server, "end_preparation", ended.set)
+    server._Server(uvicorn.Config(None)).handle_exit(2, None)
+    assert ended.is_set()
 
 
 def test_it_is_prepared_after_the_first_answer(store, browse, monkeypatch):

@@ -1,5 +1,7 @@
 """Who may ask the server for what."""
 
+import errno
+import socket
 import time
 from email.utils import parsedate_to_datetime
 
@@ -103,8 +105,18 @@ def test_only_assets_are_assets(client, name):
 def test_a_port_in_use_is_named():
     with bind("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(BadInput, match=f"127.0.0.1:{port}: .*another --port"):
+        message = f"^127.0.0.1:{port}: Address already in use; give another --port$"
+        with pytest.raises(BadInput, match=message):
             bind("127.0.0.1", port)
+
+
+def test_a_port_that_is_not_allowed_is_named(monkeypatch):
+    def refused(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(socket, "create_server", refused)
+    with pytest.raises(BadInput, match=r"^localhost:80: Permission denied; give another --port$"):
+        bind("localhost", 80)
 
 
 @pytest.mark.parametrize(
