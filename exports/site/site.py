@@ -12,6 +12,7 @@ from exports.site.grouping import parts
 from exports.site.page import Addresses, Contents, MenuEntry, Page
 from exports.site.rendering import page_template
 from exports.site.run_names import run_names
+from warehouse.core.rating_scales import RATINGS_SUITE
 from warehouse.engine.query import query_errors
 
 if TYPE_CHECKING:
@@ -28,15 +29,17 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 _BLOCK = 100  # pages
 _COPIED = 100_000  # rows of a table at most, for the next connection
-_SUITE_ORDER = """
+# Ratings are about answers of suites, and no suite that a reader would look for.
+_SUITE_ORDER = f"""
 SELECT suite
 FROM runs
+WHERE suite <> '{RATINGS_SUITE}'
 GROUP BY suite
 ORDER BY
     bool_or(coalesce(origin IN ('runner', 'recorded') AND NOT is_replay, false)) DESC,
     max(run_date) DESC NULLS LAST,
     suite
-"""
+"""  # noqa: S608 - a name of ours
 _RUNS = "SELECT suite, run_id, run_date, started_at FROM runs"
 
 

@@ -53,3 +53,17 @@ def test_own_suites_come_first_then_the_newest(store):
     figure = pages["index.html"].split("<figure")[1].split("</figure>")[0]
     assert "own-new" in figure
     assert re.findall(r"<td>(\d.*?) <small>", figure) == ["100.0 %", "0.0 %"]
+
+
+def test_ratings_are_not_listed_as_a_suite(store):
+    runs = [
+        {"suite": name, "run_id": "r", "generation": "root", "content_id": name}
+        for name in ("quiz", "ratings")
+    ]
+    add_rows(store.lake, runs=runs)
+    with opened_site(store, [overview.PAGE_TYPE, suite.PAGE_TYPE], samples="none") as site:
+        [page] = site.pages(overview.PAGE_TYPE)
+    text = page.data.decode()
+    assert re.search(r"<dt>suites</dt>\s*<dd[^>]*>1<", text)
+    assert ">quiz</a>" in text
+    assert ">ratings</a>" not in text

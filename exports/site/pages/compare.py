@@ -142,7 +142,7 @@ def _boards(site: Site) -> list[Board]:
         by_size = sorted(of_suite, key=lambda board: -len(_models(board)))
         chosen += by_size[:_TASK_SETS]
     places = site.once(suite_places)
-    return sorted(chosen, key=lambda board: places[board.suite])
+    return sorted(chosen, key=lambda board: places.get(board.suite, len(places)))
 
 
 def _n_unchosen(site: Site) -> int:

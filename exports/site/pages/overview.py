@@ -32,7 +32,6 @@ _MOST_OUTAGES = 5
 _HOLDS = """
 SELECT
     count(*) AS n_runs,
-    count(DISTINCT suite) AS n_suites,
     coalesce(sum(n_results), 0)::BIGINT AS n_results,
     count(*) FILTER (is_replay) AS n_replays,
     coalesce(sum(n_cost_known), 0)::BIGINT AS n_cost_known,
@@ -109,7 +108,7 @@ def _suites(mains: list[Board], places: Mapping[str, int]) -> list[Suite]:
         suite: list(group) for suite, group in groupby(mains, key=lambda board: board.suite)
     }
     suites = []
-    for suite in sorted(of_suite, key=places.__getitem__):
+    for suite in sorted(of_suite, key=lambda suite: places.get(suite, len(places))):
         ranked = sorted(of_suite[suite], key=lambda b: (-b.n_ranked, -len(b.places), b.task_set))
         shown = ranked[:_TASK_SETS]
         suites.append(Suite(name=suite, boards=shown, n_others=len(ranked) - len(shown)))
@@ -137,7 +136,7 @@ def _holds(site: Site) -> list[tuple[str, str]]:
     [models] = site.rows(_N_MODELS)
     first, last = row["first_date"], row["last_date"]
     facts = [
-        ("suites", count(row["n_suites"])),
+        ("suites", count(len(site.once(suite_places)))),
         ("models", count(models["n"])),
         ("runs", count(row["n_runs"])),
         ("results", count(row["n_results"])),
