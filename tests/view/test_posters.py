@@ -9,7 +9,7 @@ from html import unescape
 
 import pytest
 from poster_cases import SAMPLES, rows, run
-from support import REFERENCE, needs_reference, new_store
+from support import REFERENCE, add_rows, needs_reference, new_store
 
 from warehouse.app.posters.adjudication import AdjudicationSession, Choice, merged
 from warehouse.engine.scoring.posters.annotation_pairs import differences
@@ -250,6 +250,29 @@ def test_pictures_come_from_the_named_folder_only(store, browse, tmp_path):
     (tmp_path / "images").mkdir()
     (tmp_path / "images" / f"{AGREED}.png").write_text("<script>")
     assert browse(store, pictures=tmp_path / "images").get(address + AGREED).status_code == 404
+
+
+def test_a_store_without_posters_says_so(browse, tmp_path):
+    answer = browse(new_store(tmp_path / "empty")).get("/view/posters")
+    assert (answer.status_code, answer.text) == (
+        400,
+        "the store has no posters; `evalstore import` reads a benchmark's folder\n",
+    )
+
+
+def test_of_several_datasets_one_is_chosen_by_a_link(store, browse):
+    add_rows(
+        store.lake,
+        tasks=[
+            {"suite": "posters", "task_set": "a&b", "task_id": "p", "content_id": "t"}
+            | {"task_set_hash": "s", "task_hash": "t", "seq": 1}
+        ],
+    )
+    client = browse(store)
+    page = client.get("/view/posters?dataset=tours").text
+    [link] = re.findall(r'href="([^"]*dataset=a%26b)"', page)
+    assert '<b dir="auto">a&amp;b</b>' in client.get(f"/view/{link}").text
+    assert '<b dir="auto">a&amp;b</b>' in client.get("/view/posters").text
 
 
 def test_a_store_without_posters_has_no_entry(shared_examples, browse):

@@ -103,10 +103,10 @@ class Settlement:
 
 
 def posters_of(store: Store, dataset: str | None) -> ListedDataset:
-    """Return the posters of a dataset; of the only one if it is not named.
+    """Return the posters of a dataset.
 
     Raises:
-        BadInput: the store has several datasets, and none is named.
+        BadInput: none is named, as the store has none.
     """
     session = AdjudicationSession(store, dataset)
     ids = [poster for (poster,) in store.sql(_POSTERS, {"dataset": session.dataset}).fetchall()]

@@ -21,6 +21,7 @@ from exports.view.posters.desk import (
 from exports.view.posters.pictures import read_picture
 from exports.view.requests import post_route, text_of, value_of
 from warehouse.app.labelling.samples import checked_name
+from warehouse.app.posters.adjudication import poster_datasets
 from warehouse.core.errors import BadInput
 from warehouse.engine.scoring.posters.records.schema import POSTER_SCHEMA
 
@@ -52,11 +53,14 @@ class _Posters:
         self._page = partial(page_response, pages)
 
     def list_page(self, request: Request) -> Response:
-        """Return the page that lists the posters of a dataset."""
+        """Return the page that lists the posters of a dataset: of the first if none is named."""
         with self._pages.writing() as store:
-            found = posters_of(store, request.query_params.get("dataset"))
+            datasets = poster_datasets(store)
+            first = datasets[0] if datasets else None
+            found = posters_of(store, request.query_params.get("dataset", first))
+        values = {"found": found, "datasets": datasets}
         return page_response(
-            self._pages, _ENTRY, "posters-to-settle.html", "Ground truth", found=found
+            self._pages, _ENTRY, "posters-to-settle.html", "Ground truth", **values
         )
 
     def poster_page(self, request: Request) -> Response:

@@ -336,12 +336,18 @@ def _schema_problems(found: Adjudication) -> list[SchemaProblem]:
     return schema_problems(json.loads(found.row["document"] or "null"))
 
 
+def poster_datasets(store: Store) -> list[str]:
+    """Return the names of the datasets of posters, sorted."""
+    return [name for (name,) in store.sql(_DATASETS).fetchall()]
+
+
 def _only_dataset(store: Store) -> str:
-    names = [name for (name,) in store.sql(_DATASETS).fetchall()]
-    if len(names) != 1:
-        known = ", ".join(names) or "none"
-        raise BadInput(f"name the dataset with --dataset; the store has: {known}")
-    return str(names[0])
+    names = poster_datasets(store)
+    if not names:
+        raise BadInput("the store has no posters; `evalstore import` reads a benchmark's folder")
+    if len(names) > 1:
+        raise BadInput(f"name the dataset with --dataset; the store has: {', '.join(names)}")
+    return names[0]
 
 
 def write_annotations(store: Store, rows: Sequence[AnnotationRow]) -> None:
