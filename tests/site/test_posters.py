@@ -39,6 +39,7 @@ def test_a_page_has_every_value_of_its_events(tmp_path):
     headers = re.findall(r"<th[^>]*>([^<]*)</th>", pages[POSTERS])
     assert "cost of the predictions, US$" in headers
     assert not any("_" in header for header in headers)
+    assert "a bootstrap over the posters" in pages[POSTERS]
     n_posters = len({row[:2] for row in store.sql("FROM poster_scores").fetchall()})
     assert len(pages) >= 1 + n_posters
 
