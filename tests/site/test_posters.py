@@ -4,10 +4,10 @@ import html
 import json
 import re
 
-from support import ROOT, import_into, new_store
+from support import ROOT, add_rows, import_into, new_store
 
-from exports.site.addresses import POSTERS, poster_page
-from exports.site.pages import posters
+from exports.site.addresses import POSTERS, poster_page, run_page
+from exports.site.pages import posters, run
 from exports.site.site import opened_site
 
 
@@ -42,6 +42,22 @@ def test_a_page_has_every_value_of_its_events(tmp_path):
     assert "a bootstrap over the posters" in pages[POSTERS]
     n_posters = len({row[:2] for row in store.sql("FROM poster_scores").fetchall()})
     assert len(pages) >= 1 + n_posters
+
+
+def test_a_call_without_an_answer_has_a_reason(tmp_path):
+    store = new_store(tmp_path / "store")
+    import_into(store, ROOT / "examples" / "posters")
+    query = "SELECT failure_type FROM failures WHERE availability_status = 'ok'"
+    assert store.sql(query).fetchall() == [("invalid_json",)]
+
+
+def test_a_call_without_a_recorded_reason_says_so(store):
+    about = {"suite": "own", "run_id": "r", "generation": "root"}
+    failed = {"content_id": "1", "seq": 1, "model": "m", "task_id": "t", "success": False}
+    add_rows(store.lake, runs=[{**about, "content_id": "r"}], results=[{**about, **failed}])
+    with opened_site(store, [run.PAGE_TYPE], samples="none") as site:
+        [page] = [each for each in site.pages(run.PAGE_TYPE) if each.path == run_page("own", "r")]
+    assert "not recorded; the log says that the call did not succeed" in page.data.decode()
 
 
 def test_a_store_without_posters_has_no_page(store):

@@ -172,6 +172,7 @@ _REPORTED_ONCE = (
 )  # fmt: skip
 _REPORTED_HEADINGS = {"n": "computed of", "file": "file (SHA-256)"}
 _FAILURE_HEADINGS = {"n": "calls"}
+_NO_REASON = "not recorded; the log says that the call did not succeed"
 _FIGURES = 200
 _LONG = 4_000  # characters of a prompt template or a configuration
 
@@ -223,7 +224,10 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "has_settings": any(each["settings"] for each in costs[key]),
             "latencies": _histogram(bins[key]),
             "failures": table(
-                failures[key],
+                [
+                    {**each, "failure_type": each["failure_type"] or _NO_REASON}
+                    for each in failures[key]
+                ],
                 _FAILURE_COLUMNS,
                 headings=_FAILURE_HEADINGS,
                 links={"model": _model},

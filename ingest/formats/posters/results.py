@@ -49,7 +49,7 @@ def _result_row(dataset: Dataset, model: str, poster: str, artifacts: PosterArti
         "sent": _sent(meta),
         "availability_status": failure or "ok",
         "success": record.state in {"object", "no_object"},
-        "failure_type": None if failure is None else "request_error",
+        "failure_type": _failure_type(artifacts),
         "duration_seconds": number(meta.get("duration_sec")),
         "input_tokens": whole(meta.get("prompt_tokens")),
         "output_tokens": whole(meta.get("completion_tokens")),
@@ -88,6 +88,14 @@ def _failure(artifacts: PosterArtifacts) -> str | None:
     if reason is None:
         return None
     return "rate_limited" if _RATE_LIMITED.search(str(reason)) else "error"
+
+
+def _failure_type(artifacts: PosterArtifacts) -> str | None:
+    """Return why there is no record, by the names that runs of `evalstore run` have."""
+    if artifacts.record.state != "missing" or not isinstance(artifacts.error, dict):
+        return None
+    names = {"request_error": "request_error", "parse_error": "invalid_json"}
+    return next((names[key] for key in names if artifacts.error.get(key) is not None), None)
 
 
 def judgement_row(run_id: str, model: str, poster: str, artifacts: PosterArtifacts) -> JudgementRow:
