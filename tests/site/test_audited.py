@@ -4,7 +4,8 @@ import pytest
 from support import add_rows
 
 from exports.site.audited import audited
-from exports.site.site import opened_site
+from exports.site.pages import audit
+from exports.site.site import Site, opened_site
 
 _ALL = "SELECT suite, run_id, metric, status, reason FROM metric_audit ORDER BY ALL"
 _RUN = {"suite": "openclaw", "run_id": "r", "generation": "root", "content_id": "r"}
@@ -38,3 +39,25 @@ def test_the_view_is_not_read_where_nothing_is_reported(store):
         run.log(task_id="t", output="x", passed=True)
     with opened_site(store, [], samples="none") as site:
         assert audited(site, "FROM no_such_view") == []
+
+
+def test_checks_of_figures_are_not_read_where_nothing_is_reported(store, monkeypatch):
+    with store.record(suite="own", model="m") as run:
+        run.log(task_id="t", output="x", passed=True)
+    read, queries = Site.rows, []
+    monkeypatch.setattr(Site, "rows", lambda *given: queries.append(given[1]) or read(*given))
+    with opened_site(store, [], samples="none") as site:
+        [page] = site.pages(audit.PAGE_TYPE)
+    assert "checks.metric_mismatches" in page.data.decode()
+    assert not any("mismatches" in query for query in queries)
+    assert any("checks.time_order" in query for query in queries)
+
+
+def test_checks_of_figures_are_read_where_some_are_reported(store):
+    result = {**_RUN, **_RESULT, "availability_status": "ok", "success": True}
+    add_rows(store.lake, runs=[{**_RUN, "recorded_summary": "{}"}], results=[result])
+    [(n,)] = store.sql("SELECT count(*) FROM checks.summary_mismatches").fetchall()
+    assert n
+    with opened_site(store, [], samples="none") as site:
+        [check] = [each for each in audit._checks(site) if "summary" in each.name]
+    assert check.n_rows == n
