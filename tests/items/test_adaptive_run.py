@@ -176,7 +176,7 @@ def test_resume_goes_on_with_the_same_order(space):
         "row, count = run.Run._row, [0]\n"
         "def dying(self, *rest):\n"
         "    count[0] += 1\n"
-        "    if count[0] > 30:\n"
+        "    if count[0] > 12:\n"
         "        os.kill(os.getpid(), 9)\n"
         "    return row(self, *rest)\n"
         "run.Run._row = dying\n"

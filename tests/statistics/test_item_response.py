@@ -5,10 +5,11 @@ import json
 
 import numpy as np
 import pytest
-from item_response_cases import cells_of
+from item_response_cases import cells_of, drawn
 from support import NO_REFERENCE, REFERENCE
 
-from warehouse.engine.statistics.item_response import fit_marginal
+from warehouse.engine.statistics import item_response
+from warehouse.engine.statistics.item_response import fit_guessed, fit_marginal
 
 ITEMS = REFERENCE / "items"
 needs_items = pytest.mark.skipif(not ITEMS.is_dir(), reason=NO_REFERENCE)
@@ -87,3 +88,22 @@ def test_attempts_count_as_answers(model):
     again = fit_marginal(single, model)
     for ours, theirs in zip(fit[:4], again[:4], strict=True):
         assert ours == pytest.approx(theirs, abs=1e-3)
+
+
+def test_guesses_take_few_steps_to_fit(monkeypatch):
+    """Without scales of the slope and the guess, it takes 136."""
+    losses = []
+
+    class Counted(item_response._Guessed):
+        def loss(self, parameters):
+            losses.append(super().loss(parameters))
+            return losses[-1]
+
+    monkeypatch.setattr(item_response, "_Guessed", Counted)
+    _, difficulty, _, cells = drawn(30, 1000)
+    guessed = np.random.default_rng(1).random(len(cells.item)) < 0.25
+    cells = cells._replace(passed=np.maximum(cells.passed, guessed))
+    _, intercepts, guess = fit_guessed(cells)
+    assert len(losses) < 80
+    assert 0.15 < guess < 0.3
+    assert np.corrcoef(intercepts, difficulty)[0, 1] > 0.9

@@ -109,7 +109,8 @@ def fit_marginal(
         BadInput: the fit did not converge.
     """
     likelihood = _Marginal(cells, model, has_priors=has_priors, n_nodes=n_nodes)
-    return likelihood.fit(maximum(likelihood.loss, _start(cells, likelihood.n_slopes), model))
+    start = _start(cells, likelihood.n_slopes)
+    return likelihood.fit(maximum(likelihood.loss, start, model, scales=likelihood.scales))
 
 
 def _start(cells: Cells, n_slopes: int) -> Floats:
@@ -124,10 +125,14 @@ def fit_guessed(cells: Cells) -> tuple[float, Floats, float]:
     Raises:
         BadInput: the fit did not converge.
     """
+    likelihood = _Guessed(cells)
     start = np.append(_start(cells, 1), _START_GUESS)
-    bounds = [(None, None)] * (len(start) - 1) + [(0, _MOST_GUESSED)]
+    scales = np.append(likelihood.scales, likelihood.scales[-1])
+    bounds = [(None, None)] * (len(start) - 1) + [(0, _MOST_GUESSED * scales[-1])]
     # Beyond that, the guess no longer changes in its third digit.
-    found = maximum(_Guessed(cells).loss, start, "rasch", bounds=bounds, small_change=1e-9)
+    found = maximum(
+        likelihood.loss, start, "rasch", bounds=bounds, scales=scales, small_change=1e-9
+    )
     return float(np.exp(found[-2])), found[:-2], float(found[-1])
 
 
@@ -137,6 +142,7 @@ def maximum(
     model: Model,
     *,
     bounds: Sequence[Bounds] | None = None,
+    scales: Floats | float = 1.0,
     small_change: float = _SMALL_CHANGE,
 ) -> Floats:
     """Return the parameters that minimise a negative logarithm of a density.
@@ -145,7 +151,9 @@ def maximum(
         loss: returns it, and its gradient.
         start: parameters to start from.
         model: for the message.
-        bounds: of each parameter; None for none.
+        bounds: of each parameter times its scale; None for none.
+        scales: of the parameters; where the loss curves as much along each parameter times its
+            scale as along another, the search takes a tenth of the steps.
         small_change: relative change of the loss at which the search ends.
 
     Raises:
@@ -153,9 +161,13 @@ def maximum(
     """
     from scipy.optimize import minimize
 
+    def scaled(parameters: Floats) -> tuple[float, Floats]:
+        value, gradient = loss(parameters / scales)
+        return value, gradient / scales
+
     done = minimize(
-        loss,
-        start,
+        scaled,
+        start * scales,
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
@@ -163,7 +175,7 @@ def maximum(
     )
     if not done.success:
         raise BadInput(f"the {model} model did not converge in {done.nit:,} steps: {done.message}")
-    found: Floats = done.x
+    found: Floats = done.x / scales
     return found
 
 
@@ -186,6 +198,9 @@ class _Marginal:
         self._log_weights = np.log(weights / weights.sum())
         sds = np.repeat([INTERCEPT_SD, LOG_SLOPE_SD], [cells.n_items, self.n_slopes])
         self._precisions = has_priors / sds**2
+        # All answers bear on a common slope, those to an item on its own parameters.
+        common = np.sqrt(cells.n_items / self.n_slopes)
+        self.scales = np.repeat([1.0, common], [cells.n_items, self.n_slopes])
 
     def loss(self, parameters: Floats) -> tuple[float, Floats]:
         """Return the negative logarithm of the posterior density, and its gradient."""
