@@ -1,5 +1,5 @@
 -- The score of each model on easy and on hard tasks: the lower the models' mean on a task, the harder
--- it is.
+-- it is. Adaptive runs, whose tasks were chosen by the answers, are left out.
 -- grain: suite × task set × metric × scorer × filter × provider × model × settings × band
 -- band: from 1, tasks on which all models score 1, to 6, tasks on which all score 0
 -- value: mean of the model's latest scores on the tasks of the band
@@ -7,6 +7,7 @@
 WITH latest AS (
     SELECT suite, task_set, metric, scorer, filter, provider, model, settings, task_id, score
     FROM scores.board_scores
+    ANTI JOIN (FROM scores.run_headers WHERE is_adaptive) USING (suite, run_id)
     WHERE
         ($suite IS NULL OR suite = $suite)
         AND ($task_set IS NULL OR task_set = $task_set)

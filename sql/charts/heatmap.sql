@@ -1,4 +1,5 @@
--- The latest score of each model on each task, with the means of the task and of the model.
+-- The latest score of each model on each task, with the means of the task and of the model. Adaptive runs,
+-- whose tasks were chosen by the answers, are left out: those means would say nothing.
 -- grain: suite × task set × metric × scorer × filter × provider × model × settings × task
 -- value: mean of the attempts, from 0 to 1
 -- task_mean: mean over the models that were asked
@@ -6,6 +7,7 @@
 WITH latest AS (
     SELECT suite, task_set, metric, scorer, filter, provider, model, settings, task_id, score
     FROM scores.board_scores
+    ANTI JOIN (FROM scores.run_headers WHERE is_adaptive) USING (suite, run_id)
     WHERE
         ($suite IS NULL OR suite = $suite)
         AND ($task_set IS NULL OR task_set = $task_set)

@@ -211,6 +211,26 @@ def test_bands_of_difficulty_hold_the_tasks_by_their_mean(logged):
         assert (row["n_tasks"], row["value"]) == (len(own), pytest.approx(mean(own)))
 
 
+@pytest.mark.parametrize("name", ["difficulty", "heatmap"])
+def test_adaptive_runs_make_no_task_look_easier(store, name):
+    key = {"suite": "s", "task_set": "core", "generation": "root"}
+    results = [
+        {**key, "run_id": run, "model": run, "task_id": task, "content_id": f"{run}/{task}"}
+        | {"seq": at, "objective_pass": passed}
+        for run, answers in (("full", (True, False)), ("chosen", (False, True)))
+        for at, (task, passed) in enumerate(zip("ab", answers, strict=True))
+    ]
+    runs = [
+        {**key, "run_id": "full", "content_id": "full"},
+        {**key, "run_id": "chosen", "content_id": "chosen", "plan": '{"adaptive": {}}'},
+    ]
+    add_rows(store.lake, runs=runs, results=results)
+    rows = rows_of(store, name)
+    assert {row["model"] for row in rows} == {"full"}
+    of_task = "band" if name == "difficulty" else "task_mean"
+    assert {row[of_task] for row in rows} == ({1, 6} if name == "difficulty" else {0, 1})
+
+
 def test_the_history_has_every_run(store):
     for passed in (False, True):
         with store.record(suite="own", model="m") as run:

@@ -1,6 +1,7 @@
 """`evalstore abilities`: one scale for systems that answered different items."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,8 +71,8 @@ def test_the_digest_changes_with_an_answer_only():
 def test_the_order_of_the_cells_changes_no_figure():
     sparse = Responses.from_matrix(drawn(missing=0.4))
     order = np.random.default_rng(1).permutation(len(sparse.system))
-    arrays = (sparse.system, sparse.item, sparse.passed, sparse.attempts)
-    mixed = Responses(sparse.systems, sparse.items, *(each[order] for each in arrays))
+    names = ("system", "item", "passed", "attempts")
+    mixed = replace(sparse, **{name: getattr(sparse, name)[order] for name in names})
     ours, theirs = (find_abilities(each, "s") for each in (sparse, mixed))
     assert ours.inputs == theirs.inputs
     assert (ours.found.ability == theirs.found.ability).all()
@@ -91,6 +92,27 @@ def test_models_that_answered_easier_tasks_are_not_abler(store):
     assert strong["ability_low"] > weak["ability_high"]
     assert strong["shared_rate"] < 1
     assert "m00 15 % with m05" in ended.err.replace("\n", " ")
+
+
+def test_adaptive_runs_are_in_no_pass_rate():
+    from warehouse.analysis.items.abilities import (
+        ITEM_COLUMNS,
+        SYSTEM_COLUMNS,
+        item_rows,
+        sentences,
+        system_rows,
+    )
+
+    answers = drawn()
+    answers[0, 10:] = np.nan
+    asked = Responses.from_matrix(answers)
+    found = find_abilities(replace(asked, is_adaptive=asked.system == 0), "s")
+    rates = {row[3]: row[SYSTEM_COLUMNS.index("pass_rate")] for row in system_rows(found)}
+    assert [name for name, rate in rates.items() if rate is None] == [asked.systems[0]]
+    assert rates[asked.systems[1]] == pytest.approx(answers[1].mean())
+    by_item = {row[0]: row[ITEM_COLUMNS.index("pass_rate")] for row in item_rows(found)}
+    assert by_item[asked.items[0]] == pytest.approx(answers[1:, 0].mean())
+    assert f"The items of {asked.systems[0]} were chosen" in " ".join(sentences(found))
 
 
 def test_items_are_printed_with_their_errors(store):
@@ -132,8 +154,7 @@ def test_attempts_that_are_alike_are_no_misfit_and_narrow_no_error():
     from warehouse.analysis.items.abilities import sentences
 
     once = Responses.from_matrix(drawn())
-    arrays = (once.system, once.item, 5 * once.passed, 5 * once.attempts)
-    repeated = Responses(once.systems, once.items, *arrays)
+    repeated = replace(once, passed=5 * once.passed, attempts=5 * once.attempts)
     found = [find_abilities(each, "s", "rasch") for each in (once, repeated)]
     said = [" ".join(sentences(each)) for each in found]
     assert ["more alike" in each for each in said] == [False, True]

@@ -23,7 +23,9 @@ ITEMS = {
 USELESS = ("nobody passes", "all pass")
 
 
-def fill(store, n_systems=N_SYSTEMS, suite="quiz", *, is_sparse=False, has_answers=True):
+def fill(
+    store, n_systems=N_SYSTEMS, suite="quiz", *, is_sparse=False, has_answers=True, adaptive=()
+):
     """Write a run for each system, the weakest first; sparse, each was asked two items of three."""
     key = {"suite": suite, "generation": "root"}
     tasks = [
@@ -41,7 +43,11 @@ def fill(store, n_systems=N_SYSTEMS, suite="quiz", *, is_sparse=False, has_answe
         for at, (task, (passing, failed)) in enumerate(ITEMS.items())
         if not is_sparse or (rank + at) % 3
     ]
-    runs = [{**key, "run_id": f"r{rank}", "content_id": f"r{rank}"} for rank in range(n_systems)]
+    runs = [
+        {**key, "run_id": f"r{rank}", "content_id": f"r{rank}"}
+        | ({"plan": '{"adaptive": {}}'} if rank in adaptive else {})
+        for rank in range(n_systems)
+    ]
     add_rows(store.lake, runs=runs, tasks=tasks, results=results)
 
 
@@ -93,6 +99,31 @@ def test_the_view_has_the_same_figures(quiz):
         f"SELECT task_id, {', '.join(names)} FROM item_quality"
     ).fetchall():
         assert figures == pytest.approx([found[task][name] for name in names], abs=1e-9)
+
+
+def test_adaptive_runs_are_counted_and_in_no_rate(store):
+    """The weakest system was adaptive, and is the only one that passes `wrong`."""
+    fill(store, adaptive=[0])
+    found = rows(store)
+    assert (found["wrong"]["n_systems"], found["wrong"]["pass_rate"]) == (N_SYSTEMS, 0)
+    assert "nobody passes" not in found["wrong"]["findings"]
+    assert found["sound-3"]["pass_rate"] == pytest.approx(8 / (N_SYSTEMS - 1))
+    names = ("n_systems", "pass_rate", "pass_rate_low", "pass_rate_high", "discrimination")
+    listed = store.sql(f"SELECT task_id, status, {', '.join(names)} FROM item_quality").fetchall()
+    for task, status, *figures in listed:
+        assert figures == pytest.approx([found[task][name] for name in names], abs=1e-9)
+        assert (status == "dead") == ("nobody passes" in found[task]["findings"])
+        assert (status == "saturated") == ("all pass" in found[task]["findings"])
+    assert "of 1 adaptive run" in " ".join(command(store.path, "items", "quiz").out.split())
+
+
+def test_an_item_of_adaptive_runs_only_has_no_rate(store):
+    fill(store, adaptive=range(N_SYSTEMS))
+    assert {row["pass_rate"] for row in rows(store).values()} == {None}
+    assert store.sql("SELECT DISTINCT pass_rate, pass_rate_low FROM item_quality").fetchall() == [
+        (None, None)
+    ]
+    assert "No pass rate: only adaptive runs" in command(store.path, "items", "quiz").out
 
 
 def test_the_view_has_the_same_figures_of_a_sparse_matrix(store):

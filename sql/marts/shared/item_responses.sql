@@ -2,7 +2,7 @@
 -- systems are. Each system counts by its run on the board, by the verdict and by every other score that has
 -- no other values than 0 and 1 in the whole task set. Replays, duplicates and copies of tasks are left out.
 -- grain: suite × task set × task × provider × model × settings × scorer × metric × filter
--- inherits: scores.task_attempts, scores.board_runs
+-- inherits: scores.task_attempts, scores.board_runs, scores.run_headers
 -- first: item, system, n_passed, n_attempts, n_unjudged
 -- item: hash of the item, which other task sets and tools share, see item_hash in tasks; where it is not
 --     known, or versions of the task differ and the run does not say which it asked, the suite, task set
@@ -57,12 +57,16 @@ asked AS (
         cells.metric,
         cells.filter,
         board.run_id,
+        headers.is_adaptive,
         board.entry,
         cells.n_passed,
         cells.n_attempts,
         cells.n_unjudged
     FROM cells
     JOIN board ON cells.entry = board.entry
+    JOIN scores.run_headers AS headers
+        ON board.suite = headers.suite
+        AND board.run_id = headers.run_id
     WHERE cells.task_id IS NOT NULL
 ),
 
@@ -99,6 +103,7 @@ SELECT
     asked.metric,
     asked.filter,
     asked.run_id,
+    asked.is_adaptive,
     asked.n_passed,
     asked.n_attempts,
     asked.n_unjudged

@@ -1,5 +1,6 @@
 -- How reliable each tool was in the trials of each system: its calls, those that failed, and whether
--- trials with a failed call passed. Steps that repeat those of an earlier trajectory do not count.
+-- trials with a failed call passed. Steps that repeat those of an earlier trajectory do not count. Trials of
+-- adaptive runs, whose tasks were chosen by the answers, do not count for what passed.
 -- grain: suite × task set × system × tool
 -- inherits: trials
 -- first: system, tool, n_calls, error_rate, error_rate_low, error_rate_high, pass_rate_with_error, pass_rate_without_error
@@ -26,13 +27,14 @@ WITH calls AS (
         trials.system,
         trials.run_id,
         trials.result_id,
-        trials.passed,
+        if(headers.is_adaptive, NULL, trials.passed) AS passed,
         steps.name AS tool,
         steps.error IS NOT NULL OR coalesce(steps.exit_code <> 0, false) AS is_failed,
         date_diff('microsecond', steps.started_at, steps.ended_at) / 1000.0 AS duration_ms,
         lag(steps.name) OVER of_trial = steps.name AND lag(is_failed) OVER of_trial AS is_retry
     FROM steps
     JOIN trials USING (suite, run_id, result_id)
+    JOIN scores.run_headers AS headers USING (suite, run_id)
     WHERE steps.kind = 'tool' AND NOT steps.is_copied AND trials.duplicate_of IS NULL
     WINDOW of_trial AS (
         PARTITION BY steps.suite, steps.run_id, steps.result_id ORDER BY steps.seq

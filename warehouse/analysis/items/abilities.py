@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from warehouse.analysis.items.responses import Responses
     from warehouse.engine.statistics.abilities import Errors, Estimates, Misfit
-    from warehouse.engine.statistics.arrays import Floats, Indices
+    from warehouse.engine.statistics.arrays import Floats
     from warehouse.engine.statistics.item_response import Model
 
 # Changes whenever the same answers get other figures.
@@ -201,7 +201,7 @@ def system_rows(abilities: Abilities) -> list[tuple[object, ...]]:
         *zip(*(each.interval or (None, None) for each in ranks), strict=True),
         np.sqrt(np.diagonal(error.covariance)).tolist(),
         error.linking.tolist(),
-        *_counts(cells, cells.system),
+        *_counts(abilities.responses, "system"),
         abilities.overlap.shared.tolist(),
         *(each.tolist() for each in abilities.fit_of_systems),
     )
@@ -211,26 +211,36 @@ def system_rows(abilities: Abilities) -> list[tuple[object, ...]]:
 
 def item_rows(abilities: Abilities) -> list[tuple[object, ...]]:
     """Return a row of `ITEM_COLUMNS` for each item, the most difficult first."""
-    cells, found, error = abilities.cells, abilities.found, abilities.error
+    found, error = abilities.found, abilities.error
     columns = (
         abilities.responses.items,
         found.difficulty.tolist(),
         error.difficulty.tolist(),
         found.slope.tolist(),
         (found.slope * error.log_slope).tolist(),
-        *_counts(cells, cells.item),
+        *_counts(abilities.responses, "item"),
         *(each.tolist() for each in abilities.fit_of_items),
     )
     rows = [(*row, abilities.method, abilities.inputs) for row in zip(*columns, strict=True)]
     return sorted(rows, key=lambda row: (-row[1], row[0]))
 
 
-def _counts(cells: Cells, group: Indices) -> tuple[list[int], list[int], list[float]]:
-    """Return answers and attempts of each system or item, and the mean share that passed."""
-    n = np.bincount(group)
-    rate = np.bincount(group, cells.passed / cells.attempts) / n
-    attempts = np.bincount(group, cells.attempts).astype(np.int64)
-    return n.tolist(), attempts.tolist(), rate.tolist()
+def _counts(
+    responses: Responses, of: Literal["system", "item"]
+) -> tuple[list[int], list[int], list[float | None]]:
+    """Return answers and attempts of each system or item, and the mean share that passed.
+
+    Adaptive runs have no such share, and count for none.
+    """
+    group, rated = getattr(responses, of), responses.rated()
+    of_rated, n_groups = getattr(rated, of), int(group.max()) + 1
+    n_rated = np.bincount(of_rated, minlength=n_groups)
+    sums = np.bincount(of_rated, rated.passed / rated.attempts, n_groups)
+    rates = [
+        total / n if n else None for total, n in zip(sums.tolist(), n_rated.tolist(), strict=True)
+    ]
+    attempts = np.bincount(group, responses.attempts).astype(np.int64)
+    return np.bincount(group).tolist(), attempts.tolist(), rates
 
 
 def sentences(abilities: Abilities) -> Iterator[str]:
@@ -257,14 +267,21 @@ def sentences(abilities: Abilities) -> Iterator[str]:
             f"All answers of {_few_names(extreme)} are alike, passed or failed: how able "
             f"{'it is' if len(extreme) == 1 else 'they are'} is known on one side only."
         )
+    responses = abilities.responses
+    if responses.is_adaptive.any():
+        chosen = np.unique(responses.system[responses.is_adaptive])
+        yield (
+            f"The items of {_few_names([systems[each] for each in chosen])} were chosen by the "
+            "answers: the share that passed is in no pass rate."
+        )
     infit = abilities.fit_of_systems.infit
     if (cells.attempts > 1).any() and np.median(infit) > _HIGH_INFIT:
         yield (
             "Attempts at an item are more alike than the model has them, which the errors allow "
             "for: infit and outfit are above 1 for most systems, so compare them with each other."
         )
-    if abilities.responses.n_unjudged:
-        yield f"Left out: {abilities.responses.n_unjudged:,} attempts without a verdict."
+    if responses.n_unjudged:
+        yield f"Left out: {responses.n_unjudged:,} attempts without a verdict."
 
 
 def _model_sentence(abilities: Abilities) -> str:

@@ -62,15 +62,20 @@ def audit_items(responses: Responses, rivals: RivalAnswers | None = None) -> Ite
     found = item_statistics(responses)
     adjusted = holm([None if np.isnan(p) else float(p) for p in found.p_value])
     p_holm = np.array([np.nan if p is None else p for p in adjusted])
-    no_items = np.zeros(len(p_holm), dtype=bool)
+    n_items = len(p_holm)
+    no_items = np.zeros(n_items, dtype=bool)
     is_suspected = rivals.is_suspected if rivals else no_items
     is_doubtful = rivals.probability >= PRIOR if rivals else no_items
     is_asked = found.n_systems >= MIN_SYSTEMS
+    n_passed, n_attempts = (
+        np.bincount(responses.item, each, n_items)
+        for each in (responses.passed, responses.attempts)
+    )
     findings = {
         Finding.WRONG_KEY: is_suspected,
         Finding.STRONGER_FAIL: (found.discrimination < 0) & (p_holm <= ALPHA),
         Finding.DOUBTFUL_KEY: is_doubtful & ~is_suspected,
-        Finding.DEAD: is_asked & (found.pass_rate == 0),
-        Finding.SATURATED: is_asked & (found.pass_rate == 1),
+        Finding.DEAD: is_asked & (n_passed == 0),
+        Finding.SATURATED: is_asked & (n_passed == n_attempts),
     }
     return ItemAudit(found, p_holm, findings)

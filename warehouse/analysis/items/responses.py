@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +39,8 @@ SELECT
     system, item,
     CAST(sum(n_passed) AS DOUBLE) AS passed,
     CAST(sum(n_attempts) AS DOUBLE) AS attempts,
-    CAST(sum(n_unjudged) AS BIGINT) AS n_unjudged
+    CAST(sum(n_unjudged) AS BIGINT) AS n_unjudged,
+    bool_or(is_adaptive) AS is_adaptive
 FROM loaded_responses
 WHERE coalesce(task_set = $task_set, $task_set IS NULL) AND metric = $metric
     AND scorer IS NOT DISTINCT FROM $scorer AND filter IS NOT DISTINCT FROM $filter
@@ -52,12 +53,14 @@ FROM (SELECT DISTINCT {name} FROM response_cells WHERE attempts > 0)
 """
 _RESPONSES = """
 SELECT
-    systems.position AS system, items.position AS item, cells.passed, cells.attempts
+    systems.position AS system, items.position AS item, cells.passed, cells.attempts,
+    cells.is_adaptive
 FROM response_cells AS cells
 JOIN response_systems AS systems USING (system)
 JOIN response_items AS items USING (item)
 WHERE cells.attempts > 0
 """
+_CELL_NAMES = ("system", "item", "passed", "attempts", "is_adaptive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ class Responses:
         item: of each filled cell, the position of its item.
         passed: attempts that passed.
         attempts: attempts with an outcome, at least 1.
+        is_adaptive: whether the item was chosen by the system's answers to others, so that who
+            passes it says little.
         n_unjudged: attempts of these systems without an outcome, which no cell has.
     """
 
@@ -82,6 +87,7 @@ class Responses:
     item: Indices
     passed: Floats
     attempts: Floats
+    is_adaptive: npt.NDArray[np.bool_]
     n_unjudged: int = 0
 
     @classmethod
@@ -111,12 +117,18 @@ class Responses:
             item,
             shares[system, item] * of_cells[system, item],
             of_cells[system, item],
+            np.zeros(len(system), dtype=bool),
         )
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of systems and of items."""
         return len(self.systems), len(self.items)
+
+    def rated(self) -> Responses:
+        """Return the cells of items that were not chosen by answers."""
+        kept = ~self.is_adaptive
+        return replace(self, **{name: getattr(self, name)[kept] for name in _CELL_NAMES})
 
     def dense(self) -> Floats:
         """Return the share that each system passed of each item, NaN where it was not asked."""
@@ -176,9 +188,8 @@ def responses_of_set(
     columns = connection.execute(_RESPONSES).fetchnumpy()
     [(n_unjudged,)] = connection.execute("SELECT sum(n_unjudged) FROM response_cells").fetchall()
     order = np.lexsort((columns["item"], columns["system"]))
-    names = ("system", "item", "passed", "attempts")
-    system, item, passed, attempts = (np.asarray(columns[name])[order] for name in names)
-    return Responses(systems, items, system, item, passed, attempts, int(n_unjudged))
+    cells = {name: np.asarray(columns[name])[order] for name in _CELL_NAMES}
+    return Responses(systems, items, **cells, n_unjudged=int(n_unjudged))
 
 
 def _sorted_names(connection: duckdb.DuckDBPyConnection, name: str) -> list[str]:

@@ -29,7 +29,8 @@ class ItemStatistics(NamedTuple):
 
     Attributes:
         n_systems: systems that were asked.
-        pass_rate: mean over the systems of the share of attempts that passed: the difficulty.
+        pass_rate: mean over the systems of the share of attempts that passed: the difficulty. NaN
+            where all runs were adaptive, which count for none of the figures.
         pass_rate_low: lower end of its 95 % interval (Wilson), of other systems like these.
         pass_rate_high: upper end.
         discrimination: corrected item-total correlation: over the systems, of the share passed
@@ -52,10 +53,13 @@ class ItemStatistics(NamedTuple):
 
 def item_statistics(responses: Responses) -> ItemStatistics:
     """Return difficulty and discrimination of each item, with intervals and tests."""
-    shares = responses.passed / responses.attempts
     n_items = responses.shape[1]
+    n_asked = np.bincount(responses.item, minlength=n_items)
+    responses = responses.rated()
+    shares = responses.passed / responses.attempts
     n = np.bincount(responses.item, minlength=n_items)
-    pass_rate = np.bincount(responses.item, shares, n_items) / np.maximum(n, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pass_rate = np.bincount(responses.item, shares, n_items) / n
     low, high = _wilson(pass_rate, n)
     correlation = correlations(shares, rest_shares(responses), responses.item, n_items)
     discrimination = np.where(n >= _MIN_CORRELATED, correlation, np.nan)
@@ -64,7 +68,7 @@ def item_statistics(responses: Responses) -> ItemStatistics:
         center = np.arctanh(discrimination)
         ends = np.tanh(center - error), np.tanh(center + error)
     p_value = _p_values(discrimination, n, _least_p(shares, responses.item, n_items))
-    return ItemStatistics(n, pass_rate, low, high, discrimination, *ends, p_value)
+    return ItemStatistics(n_asked, pass_rate, low, high, discrimination, *ends, p_value)
 
 
 def rest_shares(responses: Responses) -> Floats:

@@ -237,6 +237,8 @@ def _severity(row: Row) -> tuple[object, ...]:
 
 def figures(row: Row) -> str:
     """Return the pass rate and the discrimination of an item, with their intervals."""
+    if row["pass_rate"] is None:
+        return "No pass rate: only adaptive runs asked it."
     low, high = percent(row["pass_rate_low"]), percent(row["pass_rate_high"])
     rate = f"Pass rate {percent(row['pass_rate'])} [{low}, {high}]"
     if row["discrimination"] is None:
@@ -316,6 +318,9 @@ def summary(items: WorkList) -> str:
     filled = len(items.responses.item) / (n_systems * n_items)
     if filled < 1:
         parts.append(f"a system was asked {whole_percent(filled)} of them on average")
+    if n_adaptive := len(set(items.responses.system[items.responses.is_adaptive].tolist())):
+        runs = f"{n_adaptive} adaptive run{'s' * (n_adaptive != 1)}"
+        parts.append(f"the answers of {runs} are in no pass rate and no discrimination")
     if items.responses.n_unjudged:
         parts.append(f"{items.responses.n_unjudged:,} unjudged attempts are left out")
     if n_systems < MIN_TESTED:
