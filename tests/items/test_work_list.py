@@ -187,8 +187,13 @@ def test_a_few_systems_are_not_tested(store):
     result = command(store.path, "items", "quiz")
     assert result.code == 0
     assert "with fewer than 8 systems, discrimination is not tested" in result.out
+    assert "Cronbach" not in result.out
     assert "wrong key" not in result.out
     assert "stronger models fail" not in result.out
+
+
+def test_alpha_is_said_of_enough_systems(quiz):
+    assert "Cronbach's alpha" in command(quiz.path, "items", "quiz").out
 
 
 def test_without_answers_the_list_says_that_no_key_can_be_suspected(quiz, store):

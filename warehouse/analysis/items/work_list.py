@@ -137,7 +137,7 @@ class WorkList:
     Attributes:
         key: the task set.
         responses: what systems passed.
-        alpha: Cronbach's alpha; None where it is not known.
+        alpha: Cronbach's alpha; None where it is not known, or of fewer than 8 systems.
         has_answers: whether it is known what systems answered where they did not pass.
         rows: a row of `COLUMNS` for each item, the worst first.
     """
@@ -192,8 +192,9 @@ def _work_list(connection: duckdb.DuckDBPyConnection, key: ItemKey) -> WorkList:
         row = {**key._asdict(), **task, **{name: values[item] for name, values in columns.items()}}
         row["findings"] = _findings(audit, item, row)
         rows.append({name: row[name] for name in COLUMNS})
-    alpha, has_answers = cronbach_alpha(responses), bool(answers.texts)
-    return WorkList(key, responses, alpha, has_answers, sorted(rows, key=_severity))
+    is_tested = responses.shape[0] >= MIN_TESTED  # of few systems, alpha can be anything
+    alpha = cronbach_alpha(responses) if is_tested else None
+    return WorkList(key, responses, alpha, bool(answers.texts), sorted(rows, key=_severity))
 
 
 def _figures(audit: ItemAudit, rivals: RivalAnswers) -> dict[str, list[object]]:
