@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from exports.delta.state import Unit
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from exports.delta.state import PublishedFile, UnitKey
     from exports.delta.tables import PublicColumn, PublicTable
 
-# Bytes of texts and rows in a file: about a quarter of it with zstd.
-_FILE_BYTES = 512 * 2**20
+# Bytes of texts and rows in a file: about a quarter of it with zstd. Of a run that is replaced or
+# forgotten, a whole file is written again: figures of both sizes are in docs/publishing.md.
+_FILE_BYTES = 32 * 2**20
 _ROW_BYTES = 100
 # Of a verdict that is not the log's, in `result_scores`.
 _COMPUTED_TEXT = "explanation"
@@ -31,17 +32,20 @@ class Changes:
     Attributes:
         kept: the files whose rows are as they were.
         written: the units of each new file.
-        n_bytes: size of the texts and rows of each new file, before compression.
     """
 
     kept: dict[str, PublishedFile]
     written: list[list[Unit]]
-    n_bytes: list[int]
 
     @property
     def n_rows(self) -> int:
         """Rows of the new files."""
         return sum(unit.n_rows for units in self.written for unit in units)
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of their texts and rows, before compression."""
+        return sum(unit.n_bytes for units in self.written for unit in units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +134,9 @@ def plan_changes(
 ) -> Changes:
     """Return which files of a table stay, and which are written.
 
-    A file stays if all of its units are as they were. Small ones are written again with the new
-    rows of their suite, so that their number grows with the logarithm of the publications.
+    A file stays if all of its units are as they were. One of less than half a file is written again
+    with as many new bytes of its suite: so a row is written as often as its file doubles, and the
+    number of small files grows with the logarithm of the publications.
 
     Args:
         connection: a connection to the warehouse.
@@ -144,20 +149,18 @@ def plan_changes(
         for path, file in published.items()
         if all(units.get(unit.key) == unit for unit in file.units)
     }
-    rest = _without(units, kept)
+    keys = {unit.key for file in kept.values() for unit in file.units}
+    new = _sized(connection, source, [unit for key, unit in units.items() if key not in keys])
     n_new = Counter[str | None]()
-    for unit in rest.values():
-        n_new[unit.key[0]] += unit.n_rows
-    for path, file in sorted(kept.items(), key=lambda item: item[1].n_rows):
+    for unit in new:
+        n_new[unit.key[0]] += unit.n_bytes
+    for path, file in sorted(kept.items(), key=lambda item: item[1].n_unpacked):
         suite = file.units[0].key[0]
-        if 0 < file.n_rows <= n_new[suite]:
+        if file.n_unpacked <= min(n_new[suite], _FILE_BYTES // 2):
             del kept[path]
-            rest |= {unit.key: unit for unit in file.units}
-            n_new[suite] += file.n_rows
-    sizes = _sizes(connection, source, rest)
-    groups = _grouped(sorted(rest.values(), key=lambda unit: str(unit.key)), sizes)
-    n_bytes = [sum(sizes[unit.key] for unit in group) for group in groups]
-    return Changes(kept, groups, n_bytes)
+            new += file.units
+            n_new[suite] += file.n_unpacked
+    return Changes(kept, _grouped(sorted(new, key=lambda unit: str(unit.key))))
 
 
 def rows_of(source: Source, units: Sequence[Unit]) -> tuple[str, dict[str, object]]:
@@ -173,40 +176,29 @@ def rows_of(source: Source, units: Sequence[Unit]) -> tuple[str, dict[str, objec
     return f"FROM {source.relation} WHERE {condition}", parameters
 
 
-def _without(
-    units: Mapping[UnitKey, Unit], kept: Mapping[str, PublishedFile]
-) -> dict[UnitKey, Unit]:
-    keys = {unit.key for file in kept.values() for unit in file.units}
-    return {key: unit for key, unit in units.items() if key not in keys}
-
-
-def _sizes(
-    connection: duckdb.DuckDBPyConnection, source: Source, units: Mapping[UnitKey, Unit]
-) -> dict[UnitKey, int]:
-    """Return the bytes of units before compression; of few rows, whatever their texts, a guess."""
-    sizes = {key: unit.n_rows * _ROW_BYTES for key, unit in units.items()}
+def _sized(
+    connection: duckdb.DuckDBPyConnection, source: Source, units: Sequence[Unit]
+) -> list[Unit]:
+    """Return units with their sizes; of few rows, whatever their texts, a guess."""
+    sizes = Counter({unit.key: unit.n_rows * _ROW_BYTES for unit in units})
     texts = [f'coalesce(strlen("{c.name}"::VARCHAR), 0)' for c in source.columns if c.is_text]
-    if not texts or not units:
-        return sizes
-    for suite in {suite for suite, _ in units}:
-        of_suite = [unit for unit in units.values() if unit.key[0] == suite]
-        query, parameters = rows_of(source, of_suite)
+    for suite in {unit.key[0] for unit in units} if texts else ():
+        query, parameters = rows_of(source, [unit for unit in units if unit.key[0] == suite])
         rows = connection.execute(
             f"SELECT {source.key}, sum({' + '.join(texts)})::BIGINT {query} GROUP BY ALL",
             parameters,
         ).fetchall()
-        for key_suite, run, n_bytes in rows:
-            sizes[key_suite, run] += n_bytes
-    return sizes
+        sizes.update({(key_suite, run): n_bytes for key_suite, run, n_bytes in rows})
+    return [replace(unit, n_bytes=sizes[unit.key]) for unit in units]
 
 
-def _grouped(units: Sequence[Unit], sizes: Mapping[UnitKey, int]) -> list[list[Unit]]:
+def _grouped(units: Sequence[Unit]) -> list[list[Unit]]:
     groups: list[list[Unit]] = []
     room = 0
     for unit in units:
-        if not groups or groups[-1][0].key[0] != unit.key[0] or sizes[unit.key] > room:
+        if not groups or groups[-1][0].key[0] != unit.key[0] or unit.n_bytes > room:
             groups.append([])
             room = _FILE_BYTES
         groups[-1].append(unit)
-        room -= sizes[unit.key]
+        room -= unit.n_bytes
     return groups

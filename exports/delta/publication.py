@@ -199,7 +199,7 @@ def preview(
         source, changes = _plan(connection, table, files, with_text=with_text)
         source.close(connection)
         n_kept = sum(file.n_rows for file in changes.kept.values())
-        size = f"{sum(changes.n_bytes) / 1e6:,.1f} MB"
+        size = f"{changes.n_bytes / 1e6:,.1f} MB"
         notes.append(f"{table.name}: {changes.n_rows:,} rows to write ({size}), {n_kept:,} stay")
     return Exported(notes=notes)
 

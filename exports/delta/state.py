@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -43,11 +43,13 @@ class Unit:
         key: the suite and the run.
         n_rows: their number.
         digest: a hash of the rows, whatever their order.
+        n_bytes: size of the texts and rows, before compression.
     """
 
     key: UnitKey
     n_rows: int
     digest: str
+    n_bytes: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,11 @@ class PublishedFile:
     n_bytes: int
     statistics: str
     units: tuple[Unit, ...]
+
+    @property
+    def n_unpacked(self) -> int:
+        """Size of the texts and rows, before compression."""
+        return sum(unit.n_bytes for unit in self.units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +264,6 @@ def _key(number: int) -> str:
 def _parse_table(table: dict[str, Any]) -> PublishedTable:
     files = {}
     for path, file in table["files"].items():
-        units = tuple(
-            Unit((u["key"][0], u["key"][1]), u["n_rows"], u["digest"]) for u in file["units"]
-        )
+        units = tuple(Unit(**{**unit, "key": tuple(unit["key"])}) for unit in file["units"])
         files[path] = PublishedFile(**{**file, "units": units})
     return PublishedTable(table["version"], files)

@@ -1,6 +1,7 @@
 """Published Delta tables have the rows of the warehouse, for every engine, and no others."""
 
 import os
+import random
 import re
 import shutil
 import signal
@@ -325,13 +326,36 @@ def test_what_other_files_decide_about_rows_is_published_again(made, tmp_path, c
     assert rows_in(published(tmp_path / "out", "results")) != rows_in(before)
 
 
-@pytest.mark.slow
-def test_small_files_of_a_suite_grow_with_the_logarithm_of_publications(store, tmp_path):
-    for n in range(1, 17):
-        add_run(store, n)
-        publish_tables(store, tmp_path / "out")
-    assert len(DeltaTable(str(tmp_path / "out/public/results")).file_uris()) <= 5
-    check_equals_warehouse(store, tmp_path / "out")
+@pytest.mark.campaign
+def test_tables_equal_the_warehouse_through_a_random_history(store, tmp_path, monkeypatch):
+    """New, replaced and forgotten runs, in files of about three runs."""
+    monkeypatch.setattr(changes, "_FILE_BYTES", 700)
+    out, chance, generations, answers = tmp_path / "out", random.Random(34), {}, {}
+    files, n_kept = set(), 0
+    for number in range(8):
+        for n in chance.sample(range(8), 2):
+            parent, generation = generations.get(n), f"{n} of {number}"
+            generations[n] = generation if parent else "root"
+            answers[n] = f"answer {generation}"
+            rows = run_rows(n, texts=(answers[n], "other"))
+            for i, row in enumerate((*rows["results"], *rows["runs"])):
+                row |= {"generation": generations[n], "content_id": f"{generation}, {i}"}
+            rows["runs"][0]["parent_generation"] = parent
+            add_rows(store.lake, **rows)
+        if number % 4 == 3:
+            n = chance.choice(sorted(answers))
+            forget(store.lake, ("toys", f"run-{n}"))
+            del generations[n], answers[n]
+        publish_tables(store, out)
+        check_equals_warehouse(store, out)
+        table = DeltaTable(str(out / "public/results"))
+        results = published(out, "results")
+        assert rows_in(pl.from_arrow(table.to_pyarrow_table())) == rows_in(results)
+        assert set(results["answer"]) == {*answers.values(), "other"}
+        before, files = files, {*table.file_uris()}
+        n_kept += len(before & files)
+        assert len(files) <= 6
+    assert n_kept
 
 
 @pytest.mark.slow
