@@ -99,6 +99,10 @@ def publish(
     publication = _with_snapshot(public, publication, latest)
     public.add(publication)
     _finish(public, publication)
+    if latest is not None and latest.number >= publication.oldest:
+        for one in pending:
+            if before := latest.tables.get(one.table.name):
+                one.log.clean(before.version)
     is_address = "://" in public.address
     paths = [] if is_address else [Path(public.address, PUBLIC)]
     return Exported(paths=paths, notes=[_summary(publication, latest)])
@@ -272,6 +276,7 @@ def _finish(public: PublicFolder, publication: Publication) -> None:
     files = publication.tables[SNAPSHOTS].files
     log = _log(public, SNAPSHOTS)
     log.commit(_snapshot_schema(), _SNAPSHOT_MEANINGS, files)
+    log.clean(log.version)
     outdated = public.outdated(publication)
     if outdated and publication.oldest == publication.number:
         for name in publication.tables:

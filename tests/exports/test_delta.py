@@ -50,7 +50,7 @@ from ingest.stores.copy import copy_store
 from warehouse.app.store import Store
 from warehouse.core.errors import BadInput, ExitCode, StoreBusy, StoreDamaged
 from warehouse.engine.base_store import EvalstoreWarning
-from warehouse.lake import places
+from warehouse.lake import delta_log, places
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.delta_log import DeltaLog
 from warehouse.lake.forgetting import forget
@@ -359,9 +359,11 @@ def test_tables_equal_the_warehouse_through_a_random_history(store, tmp_path, mo
 
 
 @pytest.mark.slow
-def test_the_snapshot_before_stays_readable(store, tmp_path):
+def test_the_snapshot_before_stays_readable(store, tmp_path, monkeypatch):
+    """Of logs, what comes before a checkpoint that it does not need is deleted."""
+    monkeypatch.setattr(delta_log, "_CHECKPOINT_EVERY", 2)
     out = tmp_path / "out"
-    for n in range(1, 5):
+    for n in range(1, 8):
         add_run(store, n)
         publish_tables(store, out)
         rows = pl.read_delta(str(out / "public/snapshots")).filter(table_name="results")
@@ -369,14 +371,19 @@ def test_the_snapshot_before_stays_readable(store, tmp_path):
             results = pl.read_delta(str(out / "public/results"), version=row["version"])
             assert len(results) == row["n_rows"] == 2 * row["snapshot"]
         assert sorted(rows["snapshot"]) == [n - 1, n][n == 1 :]
+    for name in ("results", "snapshots"):
+        commits = sorted((out / "public" / name / "_delta_log").glob("*.json"))
+        assert [int(path.stem) for path in commits] == [3, 4, 5, 6]
+        assert DeltaTable(str(out / "public" / name)).protocol()[:2] == (1, 2)
 
 
 # --- forgetting
 
 
 @pytest.mark.slow
-def test_nothing_of_a_forgotten_run_stays(made, tmp_path):
+def test_nothing_of_a_forgotten_run_stays(made, tmp_path, monkeypatch):
     """Its text and names are in no byte below the folder, and nothing else is lost."""
+    monkeypatch.setattr(delta_log, "_CHECKPOINT_EVERY", 2)
     out = tmp_path / "out"
     for n in range(10, 13):
         add_run(made, n)
@@ -389,6 +396,7 @@ def test_nothing_of_a_forgotten_run_stays(made, tmp_path):
     publish_tables(made, out)
     for text in (SECRET, "gone-1"):
         assert traces(out, text)
+    assert any(path.match("*.checkpoint.parquet") for path in traces(out, "gone-1"))
     forget(made.lake, ("palindrome", "gone-1"))
     made.sync(rebuild=True)
     publish_tables(made, out)

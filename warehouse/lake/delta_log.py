@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 STATISTICS = ("suite", "run_id", "model", "task_set", "started_at")
 # A commit fails when another one came before.
 _NO_RETRIES = CommitProperties(max_commit_retries=0)
-# The log is left alone: the snapshot before is still read by it.
-_NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
+# A reader opens a checkpoint and the commits after it, instead of all commits. Those before are
+# left alone: the snapshot before may be read by them.
+_CHECKPOINT_EVERY = 10
+_CHECKPOINTS = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 
 
 class DataFile(Protocol):
@@ -106,7 +108,7 @@ class DeltaLog:
                     mode="overwrite" if is_new else "append",
                     schema=columns,
                     commit_properties=_NO_RETRIES,
-                    post_commithook_properties=_NO_HOOKS,
+                    post_commithook_properties=_CHECKPOINTS,
                 )
             else:
                 return self.version
@@ -117,6 +119,13 @@ class DeltaLog:
         if self._table is not None:
             with _errors(self._uri):
                 self._table.create_checkpoint()
+                self._table.cleanup_metadata()
+
+    def clean(self, oldest: int) -> None:
+        """Delete what comes before the checkpoint that this version needs, if it is a tenth one."""
+        if self._table is not None and oldest > 0 and oldest % _CHECKPOINT_EVERY == 0:
+            with _errors(self._uri):
+                self._table.load_as_version(oldest)
                 self._table.cleanup_metadata()
 
     def _create(self, columns: Schema, added: list[AddAction]) -> None:
@@ -133,6 +142,7 @@ class DeltaLog:
             "schemaString": columns.to_json(),
             "partitionColumns": [],
             "configuration": {
+                "delta.checkpointInterval": str(_CHECKPOINT_EVERY),
                 "delta.dataSkippingStatsColumns": statistics,
                 "delta.logRetentionDuration": "interval 0 seconds",
             },
