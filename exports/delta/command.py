@@ -16,7 +16,7 @@ from warehouse.engine.connection import memory_limit
 from warehouse.lake.table_location import NEEDS_DELTALAKE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from warehouse.app.store import Store
@@ -54,17 +54,20 @@ def publish_tables(
     except ImportError as error:
         raise BadInput(NEEDS_DELTALAKE) from error
     public = PublicFolder(_ADDRESS.sub(r"\1://", str(folder)))
+
+    def read(action: Callable[..., Exported]) -> Exported:
+        with _reading_all(store) as connection:
+            return action(connection, public, with_text=not without_text)
+
     if dry_run:
         public.check()
-        with _reading_all(store) as connection:
-            return preview(connection, public, with_text=not without_text)
+        return read(preview)
     with public.writing():
         try:
-            with memory_limit(_FIRST_LIMIT_MB), _reading_all(store) as connection:
-                exported = publish(connection, public, with_text=not without_text)
+            with memory_limit(_FIRST_LIMIT_MB):
+                exported = read(publish)
         except duckdb.OutOfMemoryException:  # what cannot go to temporary files
-            with _reading_all(store) as connection:
-                exported = publish(connection, public, with_text=not without_text)
+            exported = read(publish)
         if sweep:
             swept = public.sweep()
             exported.notes.append(f"deleted {len(swept)} files of publications that were killed")
