@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import orjson
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from ulid import ULID
 
 from exports.delta.changes import rows_of
@@ -57,48 +59,28 @@ def write_file(
     Raises:
         OSError: the file cannot be written.
     """
-    import pyarrow.parquet as pq
-
     name = f"{ULID()}.parquet"
-    bounds = _Bounds(reader.schema)
     with public.place.writing(f"{PUBLIC}/{table}/{name}") as path:
         with pq.ParquetWriter(path, reader.schema, compression="zstd", store_schema=False) as file:
             for batch in reader:
                 file.write_batch(batch)
-                bounds.add(batch)
+        with pq.ParquetFile(path) as written:
+            n_rows = written.metadata.num_rows
+            statistics = {"numRecords": n_rows, **_bounds(written)}
         n_bytes = path.stat().st_size
-    statistics = orjson.dumps(bounds.statistics()).decode()
-    return PublishedFile(name, bounds.n_rows, n_bytes, statistics, units)
+    return PublishedFile(name, n_rows, n_bytes, orjson.dumps(statistics).decode(), units)
 
 
-class _Bounds:
-    """The number of rows, and the bounds of columns, as Delta's log has them."""
-
-    def __init__(self, schema: pa.Schema) -> None:
-        self.n_rows = 0
-        self._nulls = {name: 0 for name in STATISTICS if name in schema.names}
-        self._bounds: dict[str, tuple[str | datetime, str | datetime]] = {}
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        import pyarrow.compute as pc
-
-        self.n_rows += batch.num_rows
-        for name in self._nulls:
-            column = batch.column(name)
-            self._nulls[name] += column.null_count
-            low, high = pc.min_max(column).as_py().values()
-            if low is not None:
-                known = self._bounds.get(name, (low, high))
-                self._bounds[name] = (min(known[0], low), max(known[1], high))
-
-    def statistics(self) -> dict[str, object]:
-        bounds = self._bounds.items()
-        return {
-            "numRecords": self.n_rows,
-            "minValues": {name: _in_log(low) for name, (low, _) in bounds},
-            "maxValues": {name: _in_log(high, round_up=True) for name, (_, high) in bounds},
-            "nullCount": self._nulls,
-        }
+def _bounds(file: pq.ParquetFile) -> dict[str, object]:
+    """Return the bounds of columns, as Delta's log has them."""
+    low, high, n_nulls = {}, {}, {}
+    for name in filter(file.schema_arrow.names.__contains__, STATISTICS):
+        column = file.read(columns=[name]).column(name)  # one at a time, for memory
+        n_nulls[name] = column.null_count
+        if column.null_count < len(column):
+            bounds = pc.min_max(column).as_py()
+            low[name], high[name] = _in_log(bounds["min"]), _in_log(bounds["max"], round_up=True)
+    return {"minValues": low, "maxValues": high, "nullCount": n_nulls}
 
 
 def _in_log(value: str | datetime, *, round_up: bool = False) -> str:
