@@ -41,9 +41,10 @@
 -- remark: of a corrected figure, how many labels of whom it is made of; "labelled answers only" and why, where
 --     the labels cannot speak for the other answers, so that mean is NULL; likewise of votes; of an adaptive run,
 --     why it has no mean; NULL for other figures
--- Reducers are applied once to the tasks of a figure that scored the same: `kinds`. The values of the tasks, in
--- the order of the tasks, are then looked up; of verdicts, which are far more, each value with its number of tasks.
 WITH attempts AS (
+    -- Reducers are applied once to the tasks of a figure that scored the same: `kinds`. The values of the tasks, in
+    -- the order of the tasks, are then looked up; of verdicts, which are far more, each value with its number of
+    -- tasks.
     SELECT
         *,
         hash(entry, text_hash(scorer), text_hash(metric), text_hash(filter)) AS figure,
