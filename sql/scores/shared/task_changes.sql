@@ -29,20 +29,19 @@ WITH judged AS (
     WHERE facts.n_judged > 0 AND facts.n_counted > 0 AND NOT facts.is_replay
 ),
 
+-- The window is by one number, which is faster, and few need the run.
 compared AS (
     SELECT
         *,
+        lag(CASE WHEN is_comparable THEN run_id END IGNORE NULLS) OVER earlier AS previous_run_id,
         lag(
             CASE
-                WHEN is_comparable THEN {
-                    run_id: run_id,
-                    n_judged: n_judged,
-                    pass_rate: pass_rate,
-                    task_hash: task_hash
-                }
+                WHEN is_comparable
+                    THEN {n_judged: n_judged, pass_rate: pass_rate, task_hash: task_hash}
             END IGNORE NULLS
-        ) OVER (PARTITION BY series, task ORDER BY position) AS previous
+        ) OVER earlier AS previous
     FROM judged
+    WINDOW earlier AS (PARTITION BY hash(series, task) ORDER BY position)
 )
 
 SELECT
@@ -54,7 +53,7 @@ SELECT
     n_judged,
     n_passed,
     pass_rate,
-    previous.run_id AS previous_run_id,
+    previous_run_id,
     previous.n_judged AS previous_n_judged,
     previous.pass_rate AS previous_pass_rate,
     CASE
