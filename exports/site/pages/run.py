@@ -66,11 +66,13 @@ WHERE latency_ms IS NOT NULL AND success
 GROUP BY suite, run_id, bin
 ORDER BY suite, run_id, bin
 """  # noqa: S608 - a constant
+_NO_REASON = "not recorded; the log says that the call did not succeed"
 _FAILURES = f"""
+SELECT * REPLACE (coalesce(failure_type, '{_NO_REASON}') AS failure_type)
 FROM failures {_OF_BLOCK}
 ORDER BY
     suite, run_id, n DESC, model, provider, settings, availability_status, failure_type
-"""
+"""  # noqa: S608 - our own text
 _DIFFERENT_FIRST = """
     status = 'equal', status = 'not recomputable', source, report, model, provider, settings,
     task_set, task_group, metric, scorer, filter, perturbation, statistic, reducer,
@@ -172,7 +174,6 @@ _REPORTED_ONCE = (
 )  # fmt: skip
 _REPORTED_HEADINGS = {"n": "computed of", "file": "file (SHA-256)"}
 _FAILURE_HEADINGS = {"n": "calls"}
-_NO_REASON = "not recorded; the log says that the call did not succeed"
 _FIGURES = 200
 _LONG = 4_000  # characters of a prompt template or a configuration
 
@@ -224,10 +225,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "has_settings": any(each["settings"] for each in costs[key]),
             "latencies": _histogram(bins[key]),
             "failures": table(
-                [
-                    {**each, "failure_type": each["failure_type"] or _NO_REASON}
-                    for each in failures[key]
-                ],
+                failures[key],
                 _FAILURE_COLUMNS,
                 headings=_FAILURE_HEADINGS,
                 links={"model": _model},
