@@ -32,12 +32,11 @@ if TYPE_CHECKING:
     from warehouse.engine.statistics.arrays import Floats
 
 _SEED = 23
-BANKS, QUICK_BANKS = 10, 1
+BANKS = {500: 10, 1000: 4, 2000: 4}  # by items
 MODELS_OF_BANK = 100  # answer to the same bank
 ERROR = 0.05
 _AT_ONCE = 8
 _ABILITY_SD = 1.5
-_ITEMS = (500, 1000, 2000)
 _SPREADS = (1.5, 2.0)
 _CALIBRATION = (30, 100)
 _GUESSES = (0.0, 0.25)
@@ -89,13 +88,14 @@ def cell(n_items: int, spread: float, n_calibration: int, guess: float, n_banks:
     return np.array(found)
 
 
-def _rows(n_banks: int) -> Iterator[Row]:
-    for key in product(_ITEMS, _SPREADS, _CALIBRATION, _GUESSES):
+def _rows(*, is_quick: bool) -> Iterator[Row]:
+    for key in product(BANKS, _SPREADS, _CALIBRATION, _GUESSES):
+        n_banks = 1 if is_quick else BANKS[key[0]]
         banks = cell(*key, n_banks)
         (asked, covered), (random_asked, random_covered) = banks.mean(axis=0)
         error = banks[:, 0, 1].std(ddof=1) / np.sqrt(n_banks) if n_banks > 1 else np.nan
         yield (
-            *(f"{each:g}" for each in key),
+            *(f"{each:g}" for each in (*key, n_banks)),
             *(f"{asked:.0f}", f"{random_asked:.0f}", f"{asked / random_asked:.2f}"),
             *(f"{covered:.3f}", f"{error:.3f}", f"{random_covered:.3f}"),
         )
@@ -104,13 +104,13 @@ def _rows(n_banks: int) -> Iterator[Row]:
 def main() -> None:
     """Simulate and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the banks")
-    n_banks = QUICK_BANKS if parser.parse_args().quick else BANKS
+    parser.add_argument("--quick", action="store_true", help="one bank in each row")
+    is_quick = parser.parse_args().quick
     columns = (
-        *("items", "SD of difficulties", "models of the bank", "guess", "asked"),
+        *("items", "SD of difficulties", "models of the bank", "guess", "banks", "asked"),
         *("asked in random order", "ratio", "coverage", "error", "in random order"),
     )
-    print_table(columns, _rows(n_banks))
+    print_table(columns, _rows(is_quick=is_quick))
 
 
 if __name__ == "__main__":
