@@ -15,7 +15,7 @@ PLAIN = {
     *("is_first_passed", "n_attempts", "listed", "test", "n_tasks", "n_better_a", "n_better_b"),
     *("scale", "averaged.differences", "units", "bounded_test", "n_asked", "bounded_better_a"),
     *("bounded_better_b", "bounded_differences", "bounded_sizes", "runs.series"),
-    "compared.subject",
+    *("compared.subject", "task", "scored", "scored.entry", "scored.n_attempts", "scored.scored"),
 }
 
 
