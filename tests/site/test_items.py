@@ -80,7 +80,7 @@ def test_a_page_of_tasks_without_ids_says_so(tmp_path):
     add_rows(unnamed.lake, runs=runs, results=rows)
     with opened_site(unnamed, [items.PAGE_TYPE], samples="none") as site:
         [page] = site.pages(items.PAGE_TYPE)
-    assert "do not say which task each is of" in page.data.decode()
+    assert "in no task set do two systems have verdicts of tasks with an ID" in page.data.decode()
 
 
 def test_a_site_without_the_page_does_not_link_to_it(store):

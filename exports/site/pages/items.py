@@ -67,7 +67,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
 
 
 def _work_lists(site: Site, suite: str) -> list[WorkList]:
-    """Return the items of a suite; none if its tasks have no ID."""
+    """Return the items of a suite; none where no two systems have verdicts of tasks with an ID."""
     try:
         return work_lists(site.connection, suite)
     except BadInput:
