@@ -358,6 +358,13 @@ def test_markdown_reads_as_the_text():
     assert line == r"| pass_rate | \_x\_ | a<br>b | C:\\d | &amp;lt; | -1.5 |"
 
 
+def test_columns_of_a_file_align_whatever_the_script():
+    rows = [("plain", 7, "x"), ("日本語", 12, "y"), ("e\u0301", 123, "z")]
+    _, rule, *lines = rendered(["name", "number", "last"], rows, "table").splitlines()
+    end = rule.rindex(" ") + 1
+    assert [cell_len(line) for line in lines] == [end + 1] * 3
+
+
 # --- tables in a terminal
 
 

@@ -19,7 +19,7 @@ from warehouse.core.text.formatting import human
 from warehouse.core.text.text_width import crop, fold, fold_apart, padded, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from warehouse.app.output.terminal import Layout, Screen
     from warehouse.engine.rows import Batch, Rows
@@ -53,10 +53,11 @@ def _complete(rows: Rows, screen: Screen) -> Iterator[str]:
         min(max([width_of(name), *(width_of(human(row[at])) for row in first)]), PADDED)
         for at, name in enumerate(names)
     ]
-    yield _line(names, widths, rows.numeric)
-    yield _line(["-" * width for width in widths], widths, rows.numeric)
+    line = _aligned(widths, rows.numeric)
+    yield line(names)
+    yield line(["-" * width for width in widths])
     for batch in chain([first], batches):
-        yield "".join(_line([human(value) for value in row], widths, rows.numeric) for row in batch)
+        yield "".join(line(map(human, row)) for row in batch)
     if not first:
         screen.note("0 rows")
 
@@ -139,13 +140,12 @@ def _blocks(rows: Rows, shown: Batch, layout: Layout) -> tuple[Layout, list[tupl
 
 def _lines(placed: Sequence[tuple[Column, int]], n_rows: int) -> Iterator[str]:
     """Yield a header, a rule and the rows."""
-    widths = [cells for _, cells in placed]
-    numeric = [column.is_number for column, _ in placed]
+    line = _aligned([width for _, width in placed], [column.is_number for column, _ in placed])
     cells = [_cells(column, width) for column, width in placed]
-    yield _line([_title(column, width) for column, width in placed], widths, numeric)
-    yield _line(["─" * width for width in widths], widths, numeric)
+    yield line(_title(column, width) for column, width in placed)
+    yield line("─" * width for _, width in placed)
     for at in range(n_rows):
-        yield _line([texts[at] for texts in cells], widths, numeric)
+        yield line(texts[at] for texts in cells)
 
 
 def _left_out(columns: Sequence[Column], placed: Sequence[Column]) -> Iterator[tuple[str, bool]]:
@@ -191,9 +191,19 @@ def _cells(column: Column, width: int) -> list[str]:
     return fold_apart(column.texts, width)
 
 
-def _line(texts: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
-    cells = (
-        padded(text, width, to_the_right=number)
-        for text, width, number in zip(texts, widths, numeric, strict=True)
-    )
-    return GAP.join(cells).rstrip() + "\n"
+def _aligned(widths: Sequence[int], numeric: Sequence[bool]) -> Callable[[Iterable[str]], str]:
+    """Return a function that makes a line of the texts of some columns."""
+    columns = list(zip(widths, numeric, strict=True))
+    plain = GAP.join(f"%{width if number else -width}s" for width, number in columns)
+
+    def line(texts: Iterable[str]) -> str:
+        cells = tuple(texts)
+        text = plain % cells
+        if not text.isascii():  # a character may take two cells, or none
+            text = GAP.join(
+                padded(cell, width, to_the_right=number)
+                for cell, (width, number) in zip(cells, columns, strict=True)
+            )
+        return text.rstrip() + "\n"
+
+    return line

@@ -60,12 +60,10 @@ def human(value: object, limit: int | None = None) -> str:
         value: any value of a row.
         limit: maximum number of characters of a text; a longer one is truncated.
     """
-    if isinstance(value, float):
-        # With six digits, the tokens of a large run would be shown with an exponent.
-        return f"{value:.0f}" if _MILLION <= abs(value) < _EXPONENT else f"{value:.6g}"
+    if limit is None or isinstance(value, float):
+        return _HUMAN[type(value)](value)
     text = exact(value)
-    cut = limit is not None and len(text) > limit
-    return visible(text[:limit]) + ("…" if cut else "")
+    return visible(text[:limit]) + ("…" if len(text) > limit else "")
 
 
 def visible_lines(text: str) -> str:
@@ -118,6 +116,11 @@ _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 def _escaped(match: re.Match[str]) -> str:
     return _ENTITIES.get(match[0], "\\" + match[0])
+
+
+def _rounded(value: float) -> str:
+    # With six digits, the tokens of a large run would be shown with an exponent.
+    return f"{value:.0f}" if _MILLION <= abs(value) < _EXPONENT else f"{value:.6g}"
 
 
 def _timestamp(value: datetime) -> str:
@@ -179,6 +182,11 @@ _TEXTS = _ByType(
         tuple: as_json,
     }
 )
+# What the others of `_TEXTS` return is visible already.
+_HUMAN = _ByType(_TEXTS)
+_HUMAN[object] = lambda value: visible(str(value))
+_HUMAN[str] = visible
+_HUMAN[float] = _rounded
 _JSON = _ByType(
     {
         object: _text,
