@@ -56,6 +56,19 @@ def test_the_interval_of_values_at_the_bounds_is_clopper_and_pearsons():
     assert high == pytest.approx(stats.beta.ppf(0.975, 14, 47), abs=1e-6)
 
 
+@pytest.mark.parametrize("n", [300, 1000, 10_000])
+@pytest.mark.parametrize("n_gained", [2, 9])
+def test_few_values_far_from_many_equal_ones_are_judged_as_drawn(n, n_gained):
+    values = np.repeat([1.0, 0.0], [n_gained, n - n_gained])
+    drawn = np.random.default_rng(7).gamma([n_gained, n - n_gained, 1], size=(400_000, 3))
+    for margin in (0.1 * n_gained / n, 0.3 * n_gained / n, 0.9 * n_gained / n):
+        found = excess_of_bounded_means(values, margin, largest=1.0)
+        share = (drawn @ [margin - 1, margin, margin + 1] >= 0).mean()
+        assert found == pytest.approx(share, abs=0.004)
+    low, _ = bounded_mean_limits(values, -1.0, 1.0)
+    assert excess_of_bounded_means(values, low, largest=1.0) == pytest.approx(0.025, abs=1e-4)
+
+
 def test_many_values_are_judged_like_by_a_normal_distribution():
     values = np.random.default_rng(1).normal(0.0, 0.1, size=4000)
     z = (values.mean() - 0.003) / (values.std() / np.sqrt(4000))

@@ -15,7 +15,7 @@ Mathematical Statistics 25, 631), to about ten digits.
 
 from __future__ import annotations
 
-from math import pi, sqrt
+from math import inf, pi, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -216,7 +216,8 @@ def _integral(each: Floats, counts: Indices, start: float) -> float:
     """Return the integral of the moment-generating function, divided by its variable.
 
     The path is a branch of a hyperbola whose curvature is that of steepest descent, so that the
-    integrand does not oscillate before it falls off.
+    integrand does not oscillate before it falls off. Where few values are far from many equal ones
+    it can bend towards a pole of those and grow: the path is then a straight line.
 
     Args:
         each: distinct values.
@@ -226,16 +227,28 @@ def _integral(each: Floats, counts: Indices, start: float) -> float:
     slopes = each / (1 - each * start)
     unit = 1 / sqrt(float((counts * slopes**2).sum()))
     bend = 2 / 3 * float((counts * slopes**3).sum()) * unit**3
-    area = 0.0
+    area = _along(each, counts, start, unit, bend)
+    if area is None:
+        area = _along(each, counts, start, unit, 0.0) or 0.0
+    return area
+
+
+def _along(each: Floats, counts: Indices, start: float, unit: float, bend: float) -> float | None:
+    """Return the integral along a path; None if that bends to where the integrand grows."""
+    area, last = 0.0, inf
     for block in range(_MOST_BLOCKS):
         nodes = np.arange(block * _BLOCK, (block + 1) * _BLOCK) * _STEP
         points = start + unit * (1j * np.sinh(nodes) + bend * (np.cosh(nodes) - 1))
         speeds = unit * (1j * np.cosh(nodes) + bend * np.sinh(nodes))
         exponents = -(counts @ np.log1p(-each[:, None] * points))
+        sizes = np.append(last, exponents.real - np.log(np.abs(points)))
+        if bend != 0 and (sizes[1:] > sizes[:-1]).any():
+            return None
         heights = (np.exp(exponents) / points * speeds).imag
         area += float(heights.sum() - (heights[0] / 2 if block == 0 else 0.0))
         if float(np.abs(heights).max()) <= _NEGLIGIBLE * abs(area):
             break
+        last = sizes[-1]
     return area * _STEP / pi
 
 
