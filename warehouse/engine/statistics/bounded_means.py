@@ -15,7 +15,7 @@ Mathematical Statistics 25, 631), to about ten digits.
 
 from __future__ import annotations
 
-from math import inf, pi, sqrt
+from math import inf, isfinite, pi, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 _ALPHA = 0.05
 _DIGITS = 12  # values that differ by less are equal
 _MOST_DISTINCT, _FEW_DIGITS = 2000, 3  # of more values, those that differ by less are joined
-_STEPS = 24
+_STEPS = 2**24  # of a limit, between the bounds
+_LEAST = 1e-15  # of a p-value and its complement, of which a quantile is taken
 _SADDLE_STEPS = 60
+_SADDLE_ERROR = 1e-9  # standard deviations
 # Of the integral, whose variable grows like the hyperbolic sine: it may fall off slowly.
 _STEP = 0.08
 _BLOCK = 16  # nodes at once
@@ -112,10 +114,11 @@ def missed_bounded_mean(
     mean = float(sums.sum() / sizes.sum())
     centred = sums - mean * sizes
 
-    def is_found(difference: float) -> bool:
-        return _at_most(centred + difference * sizes, sizes, margin, -largest) <= alpha
+    def gap(difference: float) -> float:
+        p_value = _at_most(centred + difference * sizes, sizes, margin, -largest)
+        return _score(alpha) - _score(p_value)
 
-    least = _bisect(is_found, margin, 2 * largest)
+    least = _first_above(gap, margin, 2 * largest)
     bound = largest * float(sizes.max())
     variance = (float((centred**2).sum()) + 2 * bound**2) / (n + 1)
     error = sqrt(variance * (n + 2)) / (float(sizes.sum()) + 2 * float(sizes.mean()))
@@ -142,10 +145,10 @@ def bounded_mean_limits(
     sums, sizes = _of_clusters(values, clusters)
     if len(sums) < MIN_CLUSTERS:
         return None
-    tail = (1 - level) / 2
+    tail = _score((1 - level) / 2)
     return Interval(
-        _bisect(lambda mean: _at_most(sums, sizes, mean, low) > tail, low, high),
-        _bisect(lambda mean: _at_most(-sums, sizes, -mean, -high) <= tail, low, high),
+        _first_above(lambda mean: _score(_at_most(sums, sizes, mean, low)) - tail, low, high),
+        _first_above(lambda mean: tail - _score(_at_most(-sums, sizes, -mean, -high)), low, high),
     )
 
 
@@ -164,18 +167,39 @@ def _at_most(sums: Floats, sizes: Floats, mean: float, low: float) -> float:
     return chance_of_excess(np.append(mean * sizes - sums, worst))
 
 
-def _bisect(is_above: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the point between two from which on a condition holds; the higher one if it does not.
+def _first_above(gap: Callable[[float], float], low: float, high: float) -> float:
+    """Return the first point of a grid between two where a function is 0 or more; else the higher.
+
+    By false position, where the value of an end that stays twice is halved (Dowell and Jarratt
+    1971, BIT 11, 168).
 
     Args:
-        is_above: whether a point is at or above the one that is sought.
+        gap: the function, which rises.
         low: the lower end.
         high: the higher end.
     """
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if is_above(middle) else (middle, high)
-    return high
+    below, above, ends = 0, _STEPS, [-inf, inf]
+    was_above: bool | None = None
+    while above - below > 1:
+        at = (below + above) // 2
+        if isfinite(ends[1] - ends[0]):
+            share = ends[0] / (ends[0] - ends[1])
+            at = min(max(below + round(share * (above - below)), below + 1), above - 1)
+        value = gap(low + (high - low) * at / _STEPS)
+        is_above = value >= 0
+        below, above = (below, at) if is_above else (at, above)
+        ends[is_above] = value
+        if is_above is was_above:
+            ends[not is_above] /= 2
+        was_above = is_above
+    return low + (high - low) * above / _STEPS
+
+
+def _score(p_value: float) -> float:
+    """Return the normal quantile of a p-value: along the mean, it is nearly a straight line."""
+    if p_value <= _LEAST or p_value >= 1 - _LEAST:
+        return -inf if p_value <= _LEAST else inf
+    return normal_quantile(p_value)
 
 
 def chance_of_excess(values: Floats) -> float:
@@ -253,15 +277,23 @@ def _along(each: Floats, counts: Indices, start: float, unit: float, bend: float
 
 
 def _saddlepoint(each: Floats, counts: Indices) -> float:
-    """Return where the moment-generating function is smallest, by bisection.
+    """Return where the moment-generating function is smallest, by Newton's method.
+
+    Where a step leaves what is known to hold the point, the middle of that is tried.
 
     Args:
         each: distinct values, ascending, the first below 0 and the last above it.
         counts: how often each occurs.
     """
-    low, high = 1 / each[0], 1 / each[-1]
+    low, high = float(1 / each[0]), float(1 / each[-1])
+    point = 0.0
     for _ in range(_SADDLE_STEPS):
-        middle = (low + high) / 2
-        is_before = float((counts * each / (1 - each * middle)).sum()) < 0
-        low, high = (middle, high) if is_before else (low, middle)
-    return float((low + high) / 2)
+        slopes = each / (1 - each * point)
+        first, second = float(counts @ slopes), float(counts @ slopes**2)
+        if abs(first) <= _SADDLE_ERROR * sqrt(second):
+            break
+        low, high = (point, high) if first < 0 else (low, point)
+        point -= first / second
+        if not low < point < high:
+            point = (low + high) / 2
+    return point
