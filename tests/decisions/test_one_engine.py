@@ -61,8 +61,8 @@ def test_views_and_compare_give_the_same(store, metric):
 def test_pages_and_tools_give_what_compare_gives(store, monkeypatch):
     shown = []
 
-    def compared(contests):
-        shown.extend(compare(contests))
+    def compared(contests, **options):
+        shown.extend(compare(contests, **options))
         return shown
 
     monkeypatch.setattr(compare_pages, "compare", compared)

@@ -105,23 +105,28 @@ class _Compared:
     pairs: list[tuple[Contest, Comparison]]
     n_pairs: int
 
+    @property
+    def path(self) -> str:
+        """Path of the page."""
+        return compare_page(self.board.suite, self.board.task_set)
+
 
 def _addresses(site: Site) -> Addresses:
-    groups = site.once(_groups)
-    return {**{group.path: (group.path,) for group in groups}, COMPARISONS: ()}
+    paths = [each.path for each in site.once(_all_compared)]
+    return {**{path: (path,) for path in paths}, COMPARISONS: ()}
 
 
 def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
-    groups, tasks = site.once(_groups), task_keys(site)
-    for group in groups:
-        if group.path in addresses:
-            yield Contents(
-                path=group.path,
-                template="compare.html",
-                title=f"Comparisons: {group.board.task_set}",
-                values={"group": group, "tasks": tasks, "long": _LONG},
-            )
+    compared = site.once(_all_compared)
+    for group in _groups(site, [each for each in compared if each.path in addresses]):
+        yield Contents(
+            path=group.path,
+            template="compare.html",
+            title=f"Comparisons: {group.board.task_set}",
+            values={"group": group, "tasks": task_keys(site), "long": _LONG},
+        )
     if COMPARISONS in addresses:
+        groups = [_group(each, [[] for _ in each.pairs]) for each in compared]
         n_left_out = max(len(_boards(site)) - _BOARDS, 0) + _n_unchosen(site)
         yield Contents(
             path=COMPARISONS,
@@ -163,15 +168,18 @@ def _compared(site: Site, board: Board) -> Iterator[_Compared]:
     except BadInput:  # nothing shared, or a name that reads as another kind of side
         return
     shared = [contest for contest in contests if len(contest.paired.tasks)]
-    compared = list(zip(shared, compare(contests), strict=True))
+    compared = list(zip(shared, compare(contests, has_exchangeable=False), strict=True))
     # What is supported first; `sorted` keeps the order of the leaderboard among equals.
     by_evidence = sorted(compared, key=lambda pair: pair[1].p_value)[:_PAIRS]
     yield _Compared(board=board, pairs=by_evidence, n_pairs=len(compared))
 
 
-def _groups(site: Site) -> list[_Group]:
-    """Return the comparisons as their pages show them: one query has the answers of all."""
-    found = [each for board in _boards(site)[:_BOARDS] for each in _compared(site, board)]
+def _all_compared(site: Site) -> list[_Compared]:
+    return [each for board in _boards(site)[:_BOARDS] for each in _compared(site, board)]
+
+
+def _groups(site: Site, found: Sequence[_Compared]) -> list[_Group]:
+    """Return comparisons as their pages show them: one query has the answers of all."""
     few = [[_largest(contest) for contest, _ in each.pairs] for each in found]
     flips = iter(changed_tasks(site.connection, list(chain.from_iterable(few))))
     return [
@@ -188,7 +196,7 @@ def _group(found: _Compared, flips: Sequence[list[ChangedTask]]) -> _Group:
     zero = drawn[-1]
     return _Group(
         board=found.board,
-        path=compare_page(found.board.suite, found.board.task_set),
+        path=found.path,
         pairs=[
             _Pair(
                 row=row,

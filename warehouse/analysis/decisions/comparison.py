@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from warehouse.analysis.decisions.evidence import find_evidence
+from warehouse.analysis.decisions.evidence import find_evidence, verdict_p_values
 from warehouse.analysis.decisions.series import CALL_METRICS
 from warehouse.engine.scoring.bootstrap import holm
 from warehouse.engine.statistics.arrays import MIN_CLUSTERS, cluster_sums
@@ -145,6 +145,7 @@ def compare(
     *,
     margin: float | None = None,
     seed: int = SEED,
+    has_exchangeable: bool = True,
 ) -> list[Comparison]:
     """Compare pairs, adjusted together; pairs without a shared task are left out.
 
@@ -153,12 +154,15 @@ def compare(
         margin: the difference by which the first side may be worse and still not be inferior, in
             the metric's unit, above 0; of ratios, 0.1 means 10 % more.
         seed: of random subsets.
+        has_exchangeable: whether `p_exchangeable` is wanted, which is slow.
     """
     shared = [contest for contest in contests if len(contest.paired.tasks)]
-    evidence = find_evidence([contest.paired for contest in shared], seed=seed)
+    evidence = find_evidence(
+        [contest.paired for contest in shared], seed=seed, has_exchangeable=has_exchangeable
+    )
     # No data of fewer clusters could be significant (Tarone 1990, Biometrics 46, 515).
     family = [place for place, each in enumerate(evidence) if each.n_clusters >= MIN_CLUSTERS]
-    missing = _with_missing(shared, seed)
+    missing = _with_missing(shared)
     held = [max(evidence[place].p_value, missing.get(place, 0.0)) for place in family]
     adjusted = dict(zip(family, holm(held), strict=True))
     alpha = ALPHA / max(1, len(family))
@@ -182,7 +186,7 @@ def compare(
     return rows
 
 
-def _with_missing(contests: Sequence[Contest], seed: int) -> dict[int, float]:
+def _with_missing(contests: Sequence[Contest]) -> dict[int, float]:
     """Return `p_missing` of the pairs on which a verdict is missing, by place."""
     against: dict[int, Paired] = {}
     found: dict[int, float] = {}
@@ -195,8 +199,7 @@ def _with_missing(contests: Sequence[Contest], seed: int) -> dict[int, float]:
             against[place] = worst
         else:
             found[place] = 1.0
-    evidence = find_evidence(list(against.values()), seed=seed)
-    return found | {p: each.p_value for p, each in zip(against, evidence, strict=True)}
+    return found | dict(zip(against, verdict_p_values(against.values()), strict=True))
 
 
 def _p_mcnemar(evidence: Sequence[Evidence]) -> dict[int, float]:

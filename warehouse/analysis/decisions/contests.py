@@ -94,9 +94,9 @@ def find_contests(
     if metric in CALL_METRICS and choice.missing == "fail":
         raise BadInput(f"--missing fail: a task without a known {metric} has no value to count")
     found = _of_metric(connection, sides, metric or VERDICT, choice)
-    if metric is None:
+    judged = {contest.paired.panel.suite for contest in found}
+    if metric is None and judged != {call.suite for side in sides for call in side.calls}:
         # Suites whose tasks are not passed or failed have other scores.
-        judged = {contest.paired.panel.suite for contest in found}
         found += [
             contest
             for contest in _of_metric(connection, sides, None, choice)

@@ -22,7 +22,7 @@ from warehouse.engine.statistics.score_test import difference_interval, equality
 from warehouse.engine.statistics.symmetry import symmetric_means
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from warehouse.analysis.decisions.paired import Paired
     from warehouse.engine.statistics.arrays import Floats, Indices
@@ -59,12 +59,15 @@ class Evidence:
     p_exchangeable: float | None = None
 
 
-def find_evidence(pairs: Sequence[Paired], *, seed: int) -> list[Evidence]:
+def find_evidence(
+    pairs: Sequence[Paired], *, seed: int, has_exchangeable: bool = True
+) -> list[Evidence]:
     """Return what the tests show of each pair; pairs on the same tasks share the slow part.
 
     Args:
         pairs: pairs with at least one task each.
         seed: of random subsets.
+        has_exchangeable: whether `p_exchangeable` is wanted where it decides nothing: it is slow.
     """
     found: dict[int, Evidence] = {}
     verdicts: dict[int, list[int]] = {}
@@ -78,9 +81,20 @@ def find_evidence(pairs: Sequence[Paired], *, seed: int) -> list[Evidence]:
         of_group = _by_score([pairs[place] for place in places])
         found.update(zip(places, of_group, strict=True))
     for places in others.values():
-        of_group = _by_means([pairs[place] for place in places], seed)
+        of_group = _by_means([pairs[place] for place in places], seed, has_exchangeable)
         found.update(zip(places, of_group, strict=True))
     return [found[place] for place in range(len(pairs))]
+
+
+def verdict_p_values(pairs: Iterable[Paired]) -> Iterator[float]:
+    """Yield the p-values that `find_evidence` has of pairs of verdicts, without their intervals."""
+    for paired in pairs:
+        differences, clusters = paired.differences, paired.clusters
+        if paired.panel.is_binary and paired.is_single and clusters is None:
+            only_a, only_b = int((differences > 0).sum()), int((differences < 0).sum())
+            yield from equality_p_values([only_a], [only_b], len(differences))
+        else:
+            yield equality_of_bounded_means(differences, largest=1.0, clusters=clusters)
 
 
 def _by_score(pairs: Sequence[Paired]) -> list[Evidence]:
@@ -101,38 +115,54 @@ def _by_score(pairs: Sequence[Paired]) -> list[Evidence]:
     ]
 
 
-def _by_means(pairs: Sequence[Paired], seed: int) -> list[Evidence]:
+def _by_means(pairs: Sequence[Paired], seed: int, has_exchangeable: bool) -> list[Evidence]:  # noqa: FBT001
     """Test pairs on the same tasks."""
-    panel, clusters = pairs[0].panel, pairs[0].clusters
+    clusters, scale = pairs[0].clusters, pairs[0].panel.scale
     sums = np.stack([tested_differences(paired) for paired in pairs])
     sizes = np.ones(sums.shape[1])
-    if clusters is None:
-        # In the order of their size, as `scores.pair_tests` has them: the subsets are of places.
-        flipped = symmetric_means(np.sort(sums, axis=1), sizes, seed=seed)
-    else:
+    if clusters is not None:
         sums = np.round(cluster_sums(sums, clusters), _DIGITS)
         sizes = np.bincount(clusters).astype(np.float64)
-        flipped = [_flipped_clusters(pair_sums, sizes, seed) for pair_sums in sums]
-    found = []
-    for paired, pair_sums, symmetric in zip(pairs, sums, flipped, strict=True):
-        n_differing = int((pair_sums != 0).sum())
-        evidence = Evidence(
-            test="sign_flip",
-            p_value=symmetric.p_value,
-            n_clusters=len(sizes),
-            n_differing=n_differing,
-            interval=symmetric.interval,
-            p_exchangeable=symmetric.p_value,
-        )
-        if panel.scale is not None:
-            evidence = _bounded(evidence, paired.differences, panel.scale, clusters)
-        elif has_logarithms(paired):
-            evidence = _as_ratio(evidence, float(pair_sums.sum() / sizes.sum()))
-        elif n_differing == 0:
-            # Nothing is known of how far such values can differ.
-            evidence = replace(evidence, interval=None)
-        found.append(evidence)
-    return found
+    if scale is None:
+        return [
+            _flipped(paired, pair_sums, sizes, symmetric)
+            for paired, pair_sums, symmetric in zip(
+                pairs, sums, _symmetric(sums, sizes, clusters, seed), strict=True
+            )
+        ]
+    found = [_bounded(*each, scale, clusters) for each in zip(pairs, sums, strict=True)]
+    if not has_exchangeable:
+        return found
+    return [
+        replace(evidence, p_exchangeable=symmetric.p_value)
+        for evidence, symmetric in zip(found, _symmetric(sums, sizes, clusters, seed), strict=True)
+    ]
+
+
+def _symmetric(
+    sums: Floats, sizes: Floats, clusters: Indices | None, seed: int
+) -> list[SymmetricMean]:
+    """Test sums by flips, in the order that `scores.pair_tests` has: the subsets are of places."""
+    if clusters is None:
+        return symmetric_means(np.sort(sums, axis=1), sizes, seed=seed)
+    return [_flipped_clusters(pair_sums, sizes, seed) for pair_sums in sums]
+
+
+def _flipped(paired: Paired, sums: Floats, sizes: Floats, symmetric: SymmetricMean) -> Evidence:
+    """Return the evidence about values without bounds."""
+    n_differing = int((sums != 0).sum())
+    evidence = Evidence(
+        test="sign_flip",
+        p_value=symmetric.p_value,
+        n_clusters=len(sizes),
+        n_differing=n_differing,
+        interval=symmetric.interval,
+        p_exchangeable=symmetric.p_value,
+    )
+    if has_logarithms(paired):
+        return _as_ratio(evidence, float(sums.sum() / sizes.sum()))
+    # Without a difference nothing is known of how far such values can differ.
+    return evidence if n_differing else replace(evidence, interval=None)
 
 
 def _flipped_clusters(sums: Floats, sizes: Floats, seed: int) -> SymmetricMean:
@@ -161,14 +191,14 @@ def tested_differences(paired: Paired) -> Floats:
     return paired.differences
 
 
-def _bounded(
-    flipped: Evidence, differences: Floats, scale: float, clusters: Indices | None
-) -> Evidence:
+def _bounded(paired: Paired, sums: Floats, scale: float, clusters: Indices | None) -> Evidence:
     """Return the evidence about the mean of values whose differences are at most `scale`."""
-    return replace(
-        flipped,
+    differences = paired.differences
+    return Evidence(
         test="bounded_mean",
         p_value=equality_of_bounded_means(differences, largest=scale, clusters=clusters),
+        n_clusters=len(sums),
+        n_differing=int((sums != 0).sum()),
         interval=bounded_mean_limits(differences, -scale, scale, clusters=clusters),
     )
 

@@ -79,61 +79,55 @@ JOIN scores.run_times AS times
     ON entries.suite = times.suite AND entries.run_id = times.run_id
 ORDER BY ALL
 """
-_SIDES = """
-WITH sides AS (
-    SELECT unnest($side) AS side, unnest($suite) AS suite, unnest($task_set) AS task_set,
+_OF_SIDE = """
+    ON {table}.suite = {sides}.suite
+    AND {table}.run_id = {sides}.run_id
+    AND {table}.task_set = {sides}.task_set
+    AND {table}.provider IS NOT DISTINCT FROM {sides}.provider
+    AND {table}.model = {sides}.model
+    AND {table}.settings = {sides}.settings
+"""
+_SIDES = (
+    """
+WITH named AS (
+    SELECT unnest($place) AS place, unnest($suite) AS suite, unnest($task_set) AS task_set,
         unnest($provider) AS provider, unnest($model) AS model, unnest($settings) AS settings,
         unnest($run_id) AS run_id
+),
+
+sides AS (
+    SELECT named.*, entries.entry
+    FROM scores.entries AS entries
+    JOIN named"""  # noqa: S608 - a constant
+    + _OF_SIDE.format(table="entries", sides="named")
+    + """
+    WHERE NOT entries.is_replay
 )
 """
-_OF_SIDE = """
-    ON {table}.suite = sides.suite
-    AND {table}.run_id = sides.run_id
-    AND {table}.task_set = sides.task_set
-    AND {table}.provider IS NOT DISTINCT FROM sides.provider
-    AND {table}.model = sides.model
-    AND {table}.settings = sides.settings
-"""
+)
 # The hash of a task is that of the call. A run asks one version of a task.
 _ASKED = (
     _SIDES
     + """
-SELECT
-    sides.side, calls.suite, calls.task_set, calls.provider, calls.model, calls.settings,
-    facts.task_id, calls.run_id, facts.task_hash
+SELECT sides.place, facts.task_id, facts.task_hash
 FROM scores.task_facts AS facts
-JOIN scores.entries AS calls ON facts.entry = calls.entry
-JOIN sides"""
-    + _OF_SIDE.format(table="calls")
-    + """
+JOIN sides ON facts.entry = sides.entry
 ANTI JOIN (FROM scores.task_clusters WHERE is_copy AND $is_verdict) AS copies
     ON facts.task = copies.task
-JOIN scores.run_times AS times
-    ON calls.suite = times.suite AND calls.run_id = times.run_id
-WHERE NOT calls.is_replay AND facts.task_id IS NOT NULL
-QUALIFY row_number() OVER (
-    PARTITION BY sides.side, calls.suite, calls.task_set, calls.provider, calls.model,
-        calls.settings, facts.task_id
-    ORDER BY times.position DESC
-) = 1
+WHERE facts.task_id IS NOT NULL
 ORDER BY ALL
 """
 )
+# The list of a task's scores is made of the rows that are left: it is slow.
 _SCORED = (
     _SIDES
     + """
 SELECT
-    sides.side, scored.suite, scored.task_set, scored.provider, scored.model, scored.settings,
-    scored.task_id, scored.run_id, scored.scorer, scored.metric, scored.filter, scored.scored,
-    times.position
+    sides.place, scored.task_id, scored.scorer, scored.metric, scored.filter, {scored} AS scored
 FROM {table} AS scored
-JOIN sides"""
-    + _OF_SIDE.format(table="scored")
-    + """
-JOIN scores.run_times AS times
-    ON scored.suite = times.suite AND scored.run_id = times.run_id
+JOIN sides ON scored.entry = sides.entry
 LEFT JOIN suite_traits AS traits ON scored.suite = traits.suite
-WHERE len(scored.scored) > 0 AND scored.task_id IS NOT NULL AND {metric}
+WHERE scored.task_id IS NOT NULL AND {metric}
 ORDER BY ALL
 """
 )
@@ -142,13 +136,9 @@ ORDER BY ALL
 _BOUNDS = (
     _SIDES
     + """
-SELECT
-    sides.side, rates.suite, rates.task_set, rates.provider, rates.model, rates.settings,
-    rates.task_id, rates.run_id, rates.min_rate, rates.max_rate, rates.n_missing
+SELECT sides.place, rates.task_id, rates.min_rate, rates.max_rate, rates.n_missing
 FROM scores.task_rates AS rates
-JOIN sides"""
-    + _OF_SIDE.format(table="rates")
-    + """
+JOIN sides ON rates.entry = sides.entry
 WHERE rates.n_results > rates.n_judged AND rates.n_missing > 0 AND rates.task_id IS NOT NULL
 """
 )
@@ -162,28 +152,34 @@ _OF_CALLS = (
 )
 
 SELECT
-    sides.side, calls.suite, calls.task_set, calls.provider, calls.model, calls.settings,
-    calls.task_id, calls.run_id, NULL AS scorer, $metric AS metric, NULL AS filter,
-    list(CAST({value} AS DOUBLE) ORDER BY attempt, seq) FILTER ({value} IS NOT NULL) AS scored,
-    any_value(times.position) AS position
+    sides.place, calls.task_id, NULL AS scorer, $metric AS metric, NULL AS filter,
+    list(CAST({value} AS DOUBLE) ORDER BY attempt, seq) FILTER ({value} IS NOT NULL) AS scored
 FROM calls
 JOIN sides"""
-    + _OF_SIDE.format(table="calls")
+    + _OF_SIDE.format(table="calls", sides="sides")
     + """
-JOIN scores.run_times AS times
-    ON calls.suite = times.suite AND calls.run_id = times.run_id
 GROUP BY ALL
-HAVING scored IS NOT NULL
 ORDER BY ALL
 """
 )
-_RECORDED = "scores.scored_tasks"
+_RECORDED = {
+    "table": "scores.task_attempts",
+    "scored": """coalesce(
+        scored.listed, attempts_of(scored.n_attempts, scored.n_passed, scored.first_passed)
+    )""",
+}
 # In the place of the verdicts, those of one version of a scorer.
-_RESCORED = """(
-    SELECT * REPLACE (NULL AS scorer)
-    FROM scores.rescored_tasks
-    WHERE scorer = $scorer AND version = $version
-)"""
+_RESCORED = {
+    "table": """(
+    SELECT rescored.* REPLACE (NULL AS scorer), sides.entry
+    FROM scores.rescored_tasks AS rescored
+    JOIN sides"""  # noqa: S608 - a constant
+    + _OF_SIDE.format(table="rescored", sides="sides")
+    + """
+    WHERE rescored.scorer = $scorer AND rescored.version = $version
+)""",
+    "scored": "scored.scored",
+}
 # Of the many scores of posters those that sum them up, as in the leaderboard.
 _HEADLINE = """
     scored.metric <> 'passed'
@@ -283,12 +279,10 @@ Values: TypeAlias = tuple[float, ...]
 
 
 class _Scored(NamedTuple):
-    key: SeriesKey
+    run: SidedRun
     task_id: str
-    run_id: str
     metric: MetricKey
     values: Values
-    position: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -376,70 +370,91 @@ def read_series(
         for key, position in positions.items()
     }
     parameters: dict[str, object] = {
-        name: [getattr(run.key, name) for run in counted] for name in SeriesKey._fields
+        name: [getattr(run.key, name) for run in counted] for name in SeriesKey._fields[1:]
     }
-    parameters["run_id"] = [run.run_id for run in counted]
-    asked: dict[SeriesKey, dict[str, Asked]] = {}
-    of_verdict = {**parameters, "is_verdict": metric == VERDICT}
-    for row in connection.execute(_ASKED, of_verdict).fetchall():
-        task_id, run_id, task_hash = row[6:]
-        asked.setdefault(SeriesKey(*row[:6]), {})[task_id] = Asked(run_id, task_hash)
-    scored = _scored(connection, metric, parameters, rescorer if metric == VERDICT else None)
+    parameters |= {"place": list(range(len(counted))), "run_id": [run.run_id for run in counted]}
+    asked = _asked(connection, counted, {**parameters, "is_verdict": metric == VERDICT})
+    of_metric = rescorer if metric == VERDICT else None
+    scored = _scored(connection, metric, counted, parameters, of_metric)
     _add_uncalled(asked, scored)
     found: dict[tuple[SeriesKey, MetricKey], Series] = {}
     for key, name in _named(asked, scored):
         found[key, name] = Series(key=key, metric=name, newer=newer[key], asked=asked[key])
     for row in scored:
-        if asked[row.key][row.task_id].run_id == row.run_id:
-            found[row.key, row.metric].values[row.task_id] = row.values
+        one = found[row.run.key, row.metric]
+        if one.asked[row.task_id].run_id == row.run.run_id:
+            one.values[row.task_id] = row.values
     if metric == VERDICT and rescorer is None:
-        for row in connection.execute(_BOUNDS, parameters).fetchall():
-            key, (task_id, run_id, least, most, n_missing) = SeriesKey(*row[:6]), row[6:]
-            one = found.get((key, MetricKey(VERDICT, None, None)))
-            # A model without any verdict has no rate to bound.
-            if one is not None and one.values and one.asked[task_id].run_id == run_id:
-                one.bounds[task_id], one.n_missing[task_id] = (least, most), n_missing
+        _add_bounds(connection, found, counted, parameters)
     return [found[key] for key in sorted(found, key=_order)]
+
+
+def _asked(
+    connection: duckdb.DuckDBPyConnection,
+    counted: Sequence[SidedRun],
+    parameters: dict[str, object],
+) -> dict[SeriesKey, dict[str, Asked]]:
+    """Return the tasks of each series, each by the latest of the runs that asked it."""
+    tasks: list[dict[str, Asked]] = [{} for _ in counted]
+    for place, task_id, task_hash in connection.execute(_ASKED, parameters).fetchall():
+        tasks[place][task_id] = Asked(counted[place].run_id, task_hash)
+    asked: dict[SeriesKey, dict[str, Asked]] = {}
+    for run, of_run in sorted(zip(counted, tasks, strict=True), key=lambda pair: pair[0].position):
+        if of_run:
+            asked.setdefault(run.key, {}).update(of_run)
+    return asked
 
 
 def _scored(
     connection: duckdb.DuckDBPyConnection,
     metric: str | None,
+    counted: Sequence[SidedRun],
     parameters: dict[str, object],
     rescorer: Rescorer | None,
 ) -> list[_Scored]:
     if metric is not None and metric in CALL_METRICS:
         query = _OF_CALLS.format(value=CALL_METRICS[metric])
     else:
-        table = _RECORDED if rescorer is None else _RESCORED
-        query = _SCORED.format(table=table, metric=_HEADLINE if metric is None else _NAMED)
+        source = _RECORDED if rescorer is None else _RESCORED
+        query = _SCORED.format(**source, metric=_HEADLINE if metric is None else _NAMED)
     if metric is not None:
         parameters = {**parameters, "metric": metric}
     if rescorer is not None:
         parameters = {**parameters, "scorer": rescorer.name, "version": rescorer.version}
+    rows = connection.execute(query, parameters).fetchall()
     return [
-        _Scored(
-            key=SeriesKey(*row[:6]),
-            task_id=row[6],
-            run_id=row[7],
-            metric=MetricKey(metric=row[9], scorer=row[8], filter=row[10]),
-            values=tuple(row[11]),
-            position=row[12],
-        )
-        for row in connection.execute(query, parameters).fetchall()
+        _Scored(counted[place], task_id, MetricKey(name, scorer, filtered), tuple(values))
+        for place, task_id, scorer, name, filtered, values in rows
+        if values
     ]
+
+
+def _add_bounds(
+    connection: duckdb.DuckDBPyConnection,
+    found: Mapping[tuple[SeriesKey, MetricKey], Series],
+    counted: Sequence[SidedRun],
+    parameters: dict[str, object],
+) -> None:
+    verdict = MetricKey(VERDICT, None, None)
+    for place, task_id, *ends, n_missing in connection.execute(_BOUNDS, parameters).fetchall():
+        run = counted[place]
+        one = found.get((run.key, verdict))
+        # A model without any verdict has no rate to bound.
+        if one is not None and one.values and one.asked[task_id].run_id == run.run_id:
+            one.bounds[task_id], one.n_missing[task_id] = tuple(ends), n_missing
 
 
 def _add_uncalled(asked: dict[SeriesKey, dict[str, Asked]], scored: list[_Scored]) -> None:
     """Add the tasks that have a score without a call: posters that were not predicted."""
-    latest: dict[tuple[SeriesKey, str], _Scored] = {}
+    latest: dict[tuple[SeriesKey, str], SidedRun] = {}
     for row in scored:
-        if row.task_id not in asked.get(row.key, {}):
-            known = latest.get((row.key, row.task_id))
-            if known is None or known.position < row.position:
-                latest[row.key, row.task_id] = row
-    for (key, task_id), row in latest.items():
-        asked.setdefault(key, {})[task_id] = Asked(row.run_id, None)
+        key = row.run.key
+        if row.task_id not in asked.get(key, {}):
+            known = latest.get((key, row.task_id))
+            if known is None or known.position < row.run.position:
+                latest[key, row.task_id] = row.run
+    for (key, task_id), run in latest.items():
+        asked.setdefault(key, {})[task_id] = Asked(run.run_id, None)
 
 
 def _named(
@@ -448,7 +463,7 @@ def _named(
     """Yield each series of a task set with each metric that any of them has."""
     names: dict[tuple[str, str], set[MetricKey]] = {}
     for row in scored:
-        names.setdefault((row.key.suite, row.key.task_set), set()).add(row.metric)
+        names.setdefault((row.run.key.suite, row.run.key.task_set), set()).add(row.metric)
     for key in asked:
         for name in names.get((key.suite, key.task_set), ()):
             yield key, name
