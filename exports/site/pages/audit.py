@@ -59,6 +59,13 @@ WHERE status = 'not recomputable'
 GROUP BY suite, source, reason
 ORDER BY n DESC, suite, source, reason
 """
+# The order is that of all columns, because views of checks differ in theirs.
+_FOUND = f"""
+SELECT *, count(*) OVER () AS n_found
+FROM {{check}}
+ORDER BY ALL
+LIMIT {_SHOWN}
+"""  # noqa: S608 - our own number
 _DIFFERENT_COLUMNS = (
     "suite", "run_id", "report", "model", "settings", "metric",
     "reported_text", "recomputed_text", "n_reported", "n", "task_set", "task_group", "scorer",
@@ -158,20 +165,18 @@ def _checks(site: Site) -> Iterator[Check]:
     for file in shipped_sql():
         if not file.severity:
             continue
-        n_rows = 0
         # As in `audited`: where nothing is reported, planning such a check is all that it takes.
-        if not _FIGURES.intersection(file.inherits) or site.once(has_reported):
-            [row] = site.rows(f"SELECT count(*) AS n FROM {file.qualified}")  # noqa: S608
-            n_rows = row["n"]
-        # Names of ours. The order is that of all columns, because views of checks differ in theirs.
-        rows = site.rows(f"FROM {file.qualified} ORDER BY ALL LIMIT {_SHOWN}") if n_rows else []
+        is_read = not _FIGURES.intersection(file.inherits) or site.once(has_reported)
+        rows = site.rows(_FOUND.format(check=file.qualified)) if is_read else []
+        n_rows = rows[0]["n_found"] if rows else 0
+        found = [{name: row[name] for name in row if name != "n_found"} for row in rows]
         yield Check(
             name=file.qualified,
             purpose=file.purpose,
             severity=file.severity,
             tone=_TONES.get(file.severity, "") if n_rows else "good",
             n_rows=n_rows,
-            found=table(rows, n_rows=n_rows),
+            found=table(found, n_rows=n_rows),
         )
 
 

@@ -40,6 +40,34 @@ WITH lake_rows AS (
     SELECT 'violations', suite, run_id, content_id, sha256, batch FROM lake.violations
 ),
 
+-- Read once: a copy of all rows would take most of the time. A task that several runs share stays when
+-- the run and the file that it came with are forgotten.
+checked AS (
+    SELECT
+        *,
+        table_name NOT IN ('runs', 'tasks', 'models', 'annotations', 'published', 'violations')
+        AND NOT coalesce((suite, run_id) IN (SELECT (suite, run_id) FROM lake.runs), false)
+            AS lacks_run,
+        NOT coalesce(batch IN (SELECT batch FROM lake.batches), false) AS lacks_batch,
+        file_sha256 IS NOT NULL
+        AND table_name <> 'tasks'
+        AND NOT coalesce(file_sha256 IN (SELECT sha256 FROM lake.files), false) AS lacks_file
+    FROM lake_rows
+),
+
+broken AS (
+    SELECT
+        *,
+        unnest([
+            CASE WHEN lacks_run THEN 'run' END,
+            CASE WHEN lacks_batch THEN 'batch' END,
+            CASE WHEN lacks_file THEN 'file' END
+        ]) AS refers_to,
+        unnest([run_id, batch, file_sha256]) AS reference
+    FROM checked
+    WHERE lacks_run OR lacks_batch OR lacks_file
+),
+
 of_results AS (
     SELECT 'results' AS table_name, suite, run_id, content_id, stands_in_for AS result_id
     FROM lake.results
@@ -66,20 +94,9 @@ settled AS (
     FROM lake.annotations
 )
 
-SELECT table_name, suite, run_id, content_id, 'run' AS refers_to, run_id AS reference
-FROM lake_rows
-ANTI JOIN lake.runs USING (suite, run_id)
-WHERE table_name NOT IN ('runs', 'tasks', 'models', 'annotations', 'published', 'violations')
-UNION ALL
-SELECT table_name, suite, run_id, content_id, 'batch' AS refers_to, batch AS reference
-FROM lake_rows
-ANTI JOIN lake.batches USING (batch)
-UNION ALL
-SELECT table_name, suite, run_id, content_id, 'file' AS refers_to, file_sha256 AS reference
-FROM lake_rows
-ANTI JOIN lake.files ON lake_rows.file_sha256 = files.sha256
--- A task that several runs share stays when the run and the file that it came with are forgotten.
-WHERE file_sha256 IS NOT NULL AND table_name <> 'tasks'
+SELECT table_name, suite, run_id, content_id, refers_to, reference
+FROM broken
+WHERE refers_to IS NOT NULL
 UNION ALL
 SELECT table_name, suite, run_id, content_id, 'result' AS refers_to, result_id AS reference
 FROM of_results

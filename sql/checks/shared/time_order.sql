@@ -14,6 +14,27 @@ WITH spans AS (
     UNION ALL
     SELECT 'annotations', suite, NULL, content_id, annotated_at, NULL, batch
     FROM lake.annotations
+),
+
+-- Read once: a copy of all rows would take most of the time.
+checked AS (
+    SELECT
+        spans.*,
+        ended_at < started_at AS is_reversed,
+        coalesce(ended_at, started_at) > created_at + INTERVAL 1 DAY AS is_late
+    FROM spans
+    LEFT JOIN lake.batches USING (batch)
+),
+
+found AS (
+    SELECT
+        *,
+        unnest([
+            CASE WHEN is_reversed THEN 'ended before it started' END,
+            CASE WHEN is_late THEN 'later than its import' END
+        ]) AS reason
+    FROM checked
+    WHERE is_reversed OR is_late
 )
 
 SELECT
@@ -23,19 +44,7 @@ SELECT
     content_id,
     started_at,
     ended_at,
-    'ended before it started' AS reason
-FROM spans
-WHERE ended_at < started_at
-UNION ALL
-SELECT
-    table_name,
-    suite,
-    run_id,
-    content_id,
-    started_at,
-    ended_at,
-    'later than its import' AS reason
-FROM spans
-JOIN lake.batches USING (batch)
-WHERE coalesce(ended_at, started_at) > created_at + INTERVAL 1 DAY
+    reason
+FROM found
+WHERE reason IS NOT NULL
 ORDER BY ALL
