@@ -50,7 +50,8 @@ def drawings(chart: Chart, panels: Sequence[Panel]) -> tuple[Drawing, Drawing] |
     from warehouse.analysis.charts.registry import draw_panels
 
     try:
-        return draw_panels(chart, panels, width=WIDE), draw_panels(chart, panels, width=WIDTH)
+        wide = draw_panels(chart, panels, width=WIDE)
+        return wide, draw_panels(chart, panels, width=WIDTH, has_table=False)
     except BadInput:  # nothing to draw: no costs, no dates, a single model
         return None
 

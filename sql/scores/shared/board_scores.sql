@@ -6,45 +6,29 @@
 -- is_binary: whether each of their scores is 0 or 1
 -- is_share: whether each of them is from 0 to 1
 -- score: mean of the attempts
-WITH listed AS (
-    SELECT
-        board.suite,
-        board.task_set,
-        tasks.task_id,
-        board.provider,
-        board.model,
-        board.settings,
-        tasks.scorer,
-        tasks.metric,
-        tasks.filter,
-        board.run_id,
-        board.position,
-        coalesce(
-            tasks.listed, attempts_of(tasks.n_attempts, tasks.n_passed, tasks.first_passed)
-        ) AS scored,
-        board.series,
-        tasks.task
-    FROM scores.task_attempts AS tasks
-    JOIN scores.board_runs AS board ON tasks.entry = board.entry
-    WHERE tasks.listed IS NULL OR len(tasks.listed) > 0
-)
-
+-- Verdicts are counted: lists of them, and functions of each element, would take most of the time.
 SELECT
-    suite,
-    task_set,
-    task_id,
-    provider,
-    model,
-    settings,
-    scorer,
-    metric,
-    filter,
-    run_id,
-    position,
-    len(scored) AS n_scored,
-    list_bool_and(list_transform(scored, lambda value: value IN (0, 1))) AS is_binary,
-    list_bool_and(list_transform(scored, lambda value: value BETWEEN 0 AND 1)) AS is_share,
-    ordered_mean(scored) AS score,
-    series,
-    task
-FROM listed
+    board.suite,
+    board.task_set,
+    tasks.task_id,
+    board.provider,
+    board.model,
+    board.settings,
+    tasks.scorer,
+    tasks.metric,
+    tasks.filter,
+    board.run_id,
+    board.position,
+    coalesce(len(tasks.listed), tasks.n_attempts) AS n_scored,
+    coalesce(
+        list_bool_and(list_transform(tasks.listed, lambda value: value IN (0, 1))), true
+    ) AS is_binary,
+    coalesce(
+        list_bool_and(list_transform(tasks.listed, lambda value: value BETWEEN 0 AND 1)), true
+    ) AS is_share,
+    coalesce(ordered_mean(tasks.listed), tasks.n_passed / tasks.n_attempts) AS score,
+    board.series,
+    tasks.task
+FROM scores.task_attempts AS tasks
+JOIN scores.board_runs AS board ON tasks.entry = board.entry
+WHERE tasks.listed IS NULL OR len(tasks.listed) > 0

@@ -22,9 +22,10 @@ from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from warehouse.analysis.charts.chart import DrawnPanel, Panel, Picture
+    from warehouse.core.types import Row
     from warehouse.engine.base_store import BaseStore
 
 CHARTS = (
@@ -81,13 +82,16 @@ def draw_chart(
     return replace(drawing, left_out=store.left_out, words=[store.left_out, *drawing.words])
 
 
-def draw_panels(chart: Chart, panels: Sequence[Panel], *, width: int = WIDTH) -> Drawing:
+def draw_panels(
+    chart: Chart, panels: Sequence[Panel], *, width: int = WIDTH, has_table: bool = True
+) -> Drawing:
     """Draw a chart of panels, one below the other.
 
     Args:
         chart: the chart.
         panels: its panels.
         width: width of the axes, pixels.
+        has_table: whether the table behind it is wanted, too.
 
     Raises:
         BadInput: no panel has anything to show; the message says why, where that is known.
@@ -103,7 +107,11 @@ def draw_panels(chart: Chart, panels: Sequence[Panel], *, width: int = WIDTH) ->
             f"the first {_MAX_PANELS} of {len(shown)} task sets and metrics; choose by suite, "
             "task set or metric"
         )
-    return _drawing(chart, shown[:_MAX_PANELS], notes, width)
+    drawing = _drawing(chart, shown[:_MAX_PANELS], notes, width)
+    if not has_table:
+        return drawing
+    rows = [row for panel, _ in shown[:_MAX_PANELS] for row in _table_rows(chart, panel)]
+    return replace(drawing, rows=rows)
 
 
 def _chart(name: str) -> Chart:
@@ -142,13 +150,11 @@ def _drawing(
         words=[f"{panel.title}: {picture.words}" for panel, picture in shown],
         notes=[*(note for _, picture in shown for note in picture.notes), *notes],
         columns=("panel", *chart.columns),
-        rows=[
-            {
-                "panel": panel.title,
-                "is_rate": panel.is_rate,
-                **{name: row.get(name) for name in chart.columns},
-            }
-            for panel, _ in shown
-            for row in panel.rows
-        ],
+        rows=[],
     )
+
+
+def _table_rows(chart: Chart, panel: Panel) -> Iterator[Row]:
+    place = {"panel": panel.title, "is_rate": panel.is_rate}
+    for row in panel.rows:
+        yield place | {name: row.get(name) for name in chart.columns}
