@@ -42,6 +42,12 @@ WITH changes AS (
     GROUP BY entry
 ),
 
+-- Read once: `scores.score_changes` is a view of all recorded scores.
+score_steps AS (
+    SELECT entry, task, scorer, metric, filter, change, score - previous_score AS difference
+    FROM scores.score_changes
+),
+
 -- The changes by cluster, where tasks depend on each other.
 clustered AS (
     SELECT
@@ -71,8 +77,8 @@ clustered AS (
             FROM scores.task_changes
             WHERE change IS NOT NULL
             UNION ALL
-            SELECT entry, scorer, metric, filter, task, score - previous_score
-            FROM scores.score_changes
+            SELECT entry, scorer, metric, filter, task, difference
+            FROM score_steps
             WHERE change IS NOT NULL
         ) AS changes
         JOIN scores.entries AS entries ON changes.entry = entries.entry
@@ -95,8 +101,8 @@ score_changes AS (
         count(change) AS n_compared,
         count(*) FILTER (change = 'gained') AS n_gained,
         count(*) FILTER (change = 'lost') AS n_lost,
-        list_sort(list(score - previous_score) FILTER (change IS NOT NULL)) AS differences
-    FROM scores.score_changes
+        list_sort(list(difference) FILTER (change IS NOT NULL)) AS differences
+    FROM score_steps
     GROUP BY entry, scorer, metric, filter
 ),
 
