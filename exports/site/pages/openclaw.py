@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from warehouse.core.types import Row
 
 _SUITE = "openclaw"
+# Whether `openclaw_summary` has rows: it computes them all before the first.
+_CALLS = """
+SELECT 1 AS n
+FROM results
+ANTI JOIN (FROM scores.replayed_models WHERE suite = 'openclaw') USING (run_id, model)
+WHERE suite = 'openclaw'
+LIMIT 1
+"""
 _TIERS = (
     "FROM tool_tiers ORDER BY run_id DESC, tier NULLS LAST, rate DESC, provider, model, settings"
 )
@@ -88,7 +96,7 @@ def _links(site: Site) -> dict[str, Address]:
 
 
 def _is_shown(site: Site) -> bool:
-    return bool(site.rows("SELECT 1 AS n FROM openclaw_summary LIMIT 1"))
+    return bool(site.rows(_CALLS))
 
 
 PAGE_TYPE = PageType(

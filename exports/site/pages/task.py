@@ -27,6 +27,8 @@ _ANSWERS_OF_TASK = 60
 _TRIALS_OF_SYSTEM = 20
 _LONG = 500  # characters of an answer; its sample has all of it
 _LONG_PROMPT = 5_000
+# Whether `task_difficulty` has rows: it computes them all before the first.
+_ANY = "SELECT task FROM scores.task_rates WHERE n_trials > 0 LIMIT 1"
 _CHOSEN = """
 WITH chosen AS (
     SELECT unnest($suites) AS suite, unnest($task_sets) AS task_set, unnest($task_ids) AS task_id
@@ -208,7 +210,7 @@ def _sample(row: Row) -> tuple[str, str]:
 
 
 def _is_shown(site: Site) -> bool:
-    return bool(shown_tasks(site))
+    return bool(site.rows(_ANY))
 
 
 PAGE_TYPE = PageType(
