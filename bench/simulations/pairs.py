@@ -19,7 +19,7 @@ import numpy as np
 from scipy import stats
 
 from tools.simulation_tables import Row, print_table, summary
-from warehouse.engine.statistics.macros import newcombe_intervals
+from warehouse.engine.statistics.macros import macros
 from warehouse.engine.statistics.score_test import difference_interval, equality_p_values
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _BOTH = (0.1, 0.5, 0.9)
 # Where more tasks are discordant, mid-p finds more and exceeds its level.
 MOST_DISCORDANT = 0.7
 _ROUNDING = 1e-9
+_NEWCOMBE = "SELECT newcombe_interval(n[1], n[2], n[3], n[4]) FROM (SELECT unnest($1) AS n)"
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def widths(n: int) -> Widths:
     pair_positions = np.repeat(np.arange(len(pairs)), [n - a - b + 1 for a, b in pairs])
     discordant = np.array(pairs)[pair_positions]
     passes = np.column_stack([both, discordant, rest - both]).tolist()
-    theirs = np.array(newcombe_intervals(passes))
+    theirs = np.array(macros().execute(_NEWCOMBE, [passes]).fetchall())[:, 0]
     cells = []
     for (rate_a, rate_b), share in product(_cells(), _BOTH):
         of_pairs, difference = chances(n, rate_a, rate_b), rate_a - rate_b

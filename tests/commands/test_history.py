@@ -26,6 +26,7 @@ def row(**figures):
         "n_unanswered",
         "remark",
         "repeats_failures",
+        "test",
     )
     unknown = dict.fromkeys((*ends, *others))
     names = {"suite": "s", "task_set": "t", "metric": "passed", "model": "m", "settings": ""}
@@ -51,7 +52,10 @@ def test_a_bar_shows_the_interval_in_its_place():
         "2026-01-02    100.0 %          ├──────●   +50.0 pp*  second",
         "undated         0.0 %  ●                 -100.0 pp   third",
     ]
-    assert list(legend(rows))[-1].startswith("* more than chance explains")
+    tail = ", adjusted for all runs shown (Holm)"
+    assert list(legend(rows))[-1] == f"* more than chance explains: p < 0.05{tail}"
+    by_mcnemar = [{**each, "test": "mcnemar"} for each in rows]
+    assert list(legend(by_mcnemar))[-1].endswith(f" p < 0.05 by McNemar's test{tail}")
 
 
 def test_a_series_without_changes_has_no_column_for_them():

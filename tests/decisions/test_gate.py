@@ -14,8 +14,7 @@ from warehouse.analysis.decisions.gate.reports import text_report
 from warehouse.analysis.decisions.gate.rules import Rule
 from warehouse.core.errors import BadInput
 from warehouse.engine.statistics.bounded_means import excess_of_bounded_means
-from warehouse.engine.statistics.macros import newcombe_intervals
-from warehouse.engine.statistics.score_test import excess_of_proportions
+from warehouse.engine.statistics.score_test import difference_interval, excess_of_proportions
 
 HOSTILE = 'm/<b>|`x`\n::error::%0A@all,"&'
 
@@ -71,11 +70,11 @@ def test_a_drop_fails_with_the_figures(store):
     assert decision.reason.endswith(": the drop is larger than the 2 points allowed (p = 0.0001)")
 
 
-def test_drops_have_newcombes_intervals_of_their_own_tables_and_level(store):
-    # Both, only the baseline, only the candidate, neither; a rule of means is in between.
+def test_drops_have_the_intervals_of_compare_at_their_own_level(store):
+    # A rule of means is in between.
     rules = [drop(), drop(1000.0, metric="latency_ms"), drop(0.3)]
     first, latency, second = decide(store, *rules, candidate="m/worse", alpha=0.1).decisions
-    [limits] = newcombe_intervals([(34, 20, 2, 4)], level=0.9)
+    limits = difference_interval(20, 2, 60, level=0.9)
     assert (first.low, first.high) == (second.low, second.high) == limits
     assert "90 % interval" in first.reason
     assert latency.test == "student"

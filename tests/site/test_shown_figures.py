@@ -239,3 +239,12 @@ def test_the_page_of_an_only_model_says_so_and_names_a_date_once(store, tmp_path
     assert "the only model" in page
     assert f"{date} to" not in page
     assert f">{date}</dd>" in page
+
+
+def test_the_page_of_a_model_names_the_test_of_changes_once(store, tmp_path):
+    for passed in (False, True):
+        with store.record(suite="one", model="m") as run:
+            run.log(task_id="t", output="a", passed=passed)
+    write_site(store, tmp_path / "site", samples="none")
+    page = (tmp_path / "site" / model_page("m")).read_text("utf-8")
+    assert page.count("McNemar") == 1

@@ -99,7 +99,8 @@ def legend(rows: Sequence[Row]) -> Iterator[str]:
     if any(changes):
         yield "change: on the tasks that the run before asked too"
     if any(change.endswith("*") for change in changes):
-        yield "* more than chance explains: p < 0.05, adjusted for all runs shown (Holm)"
+        by = " by McNemar's test" if any(row["test"] == "mcnemar" for row in rows) else ""
+        yield f"* more than chance explains: p < 0.05{by}, adjusted for all runs shown (Holm)"
     repeats = [visible(row["run_id"]) for row in rows if row["repeats_failures"]]
     if repeats:
         yield f"compared with no other run, because they only repeat failures: {', '.join(repeats)}"

@@ -70,21 +70,6 @@ def mcnemar_p_values(n_only_a: Sequence[int], n_only_b: Sequence[int]) -> list[f
     return [p_value for (p_value,) in rows]
 
 
-def newcombe_intervals(
-    passes: Sequence[tuple[int, int, int, int]], *, level: float = _LEVEL
-) -> list[Interval | None]:
-    """Return the intervals of differences of paired proportions: SQL macro `newcombe_interval`.
-
-    Args:
-        passes: of each pair, how many tasks both models passed, only the first, only the second,
-            and neither; None if there are none.
-        level: confidence, between 0 and 1.
-    """
-    quantiles = [normal_quantile((1 + level) / 2) for _ in passes]
-    call = "newcombe_interval(n[1], n[2], n[3], n[4], quantile := quantile)"
-    return _intervals(call, n=passes, quantile=quantiles)
-
-
 def share_intervals(
     samples: Sequence[TaskMeans], *, level: float = _LEVEL
 ) -> list[Interval | None]:

@@ -25,14 +25,13 @@ from warehouse.engine.statistics.bounded_means import (
     excess_of_bounded_means,
     missed_bounded_mean,
 )
-from warehouse.engine.statistics.macros import newcombe_intervals
 from warehouse.engine.statistics.margins import (
     excess_of_means,
     mean_limits,
     missed_mean,
     missed_proportion,
 )
-from warehouse.engine.statistics.score_test import excess_of_proportions
+from warehouse.engine.statistics.score_test import difference_interval, excess_of_proportions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +112,7 @@ def _p_failed(
 
 def decide_drops(tested: Sequence[Tested], rules: Rules) -> list[Decision]:
     """Decide the drop rules together: their p-values are adjusted by Holm's method."""
-    decisions = _with_newcombe(tested, level=1 - rules.alpha)
+    decisions = [each.decision for each in tested]
     adjusted = holm([each.p_value for each in decisions])
     with_failed = holm(
         [each.p_value if each.p_missing is None else each.p_missing for each in decisions]
@@ -128,14 +127,6 @@ def decide_drops(tested: Sequence[Tested], rules: Rules) -> list[Decision]:
             tested, decisions, adjusted, with_failed, of_baseline, strict=True
         )
     ]
-
-
-def _with_newcombe(tested: Sequence[Tested], *, level: float) -> list[Decision]:
-    """Return the decisions, those by the score test with their intervals."""
-    by_score = [place for place, each in enumerate(tested) if each.decision.test == "score"]
-    passes = [_passes(tested[place].paired) for place in by_score]
-    limits = dict(zip(by_score, newcombe_intervals(passes, level=level), strict=True))
-    return [_with_limits(each.decision, limits.get(place)) for place, each in enumerate(tested)]
 
 
 def _tested(decision: Decision, rules: Rules, paired: Paired, clusters: Indices | None) -> Decision:
@@ -205,25 +196,19 @@ def _changed(n_changed: int, against: str) -> str:
 
 def _of_proportions(decision: Decision, rules: Rules, paired: Paired) -> Decision:
     n, limit = decision.n_tasks, decision.rule.limit
-    _, only_a, only_b, _ = _passes(paired)
+    only_a, only_b = (int((sign * paired.differences > 0).sum()) for sign in (1, -1))
     if rules.proves:
         p_value = excess_of_proportions(only_b, only_a, n, -limit)
     else:
         p_value = excess_of_proportions(only_a, only_b, n, limit)
-    return replace(
+    tested = replace(
         decision,
         n_only_baseline=only_a,
         n_only_candidate=only_b,
         p_value=p_value,
         test="score",
     )
-
-
-def _passes(paired: Paired) -> tuple[int, int, int, int]:
-    """Return how many tasks both sides passed, only the first, only the second, and neither."""
-    a, b = paired.means_a > 0, paired.means_b > 0
-    both, only_a, only_b, neither = (int(each.sum()) for each in (a & b, a & ~b, b & ~a, ~a & ~b))
-    return both, only_a, only_b, neither
+    return _with_limits(tested, difference_interval(only_a, only_b, n, level=1 - rules.alpha))
 
 
 def _of_means(
