@@ -127,3 +127,21 @@ def test_attempts_that_differ_as_much_as_tasks_count():
         # (p + z² / 2N ± ...) / (1 + z² / N) with p = 1/2: half a width of z / 2 / sqrt(N + z²).
         assert (high + low) / 2 == pytest.approx(0.5)
         assert (high - low) / 2 == pytest.approx(np.sqrt(z2 / (trials + z2)) / 2)
+
+
+@pytest.mark.parametrize("values", [[100, 100, 100, 100, 92], [0, 0, 0, 5, 80], [0] * 5, [100] * 5])
+@pytest.mark.parametrize("scale", [100, 1])
+def test_the_interval_of_bounded_scores_stays_on_its_scale(values, scale):
+    # Student's would be 93.9 to 102.8, and -26 to 60.
+    scores = np.array(values) / 100 * scale
+    n, total, squares = len(scores), scores.sum() / scale, ((scores / scale) ** 2).sum()
+    trials = "effective_tasks($1, 'inf'::DOUBLE, $2, $3)"
+    query = f"SELECT mean_interval($4, $4 * $2 / $1, {trials}, $5, NULL::DOUBLE[], NULL::BIGINT[])"
+    margin = stats.t.ppf(0.975, n - 1) * scores.std(ddof=1) / np.sqrt(n)
+    [(ends,)] = macros().execute(query, [n, total, squares, scale, margin]).fetchall()
+    low, high = ends
+    assert 0 <= low <= scores.mean() + 1e-9
+    assert scores.mean() - 1e-9 <= high <= scale
+    assert high - low > 0.03 * scale
+    # The gate has the same.
+    assert share_intervals([TaskMeans(scores, float("inf"), scale)]) == [pytest.approx((low, high))]

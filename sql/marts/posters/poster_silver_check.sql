@@ -10,7 +10,7 @@
 -- silver_mean: mean over these posters by the records of models
 -- gold_mean: mean over the same posters by gold
 -- difference: gold_mean less silver_mean
--- difference_low: lower end of its 95 % interval, Student's by posters; NULL below 6
+-- difference_low: lower end of its 95 % interval, Student's by posters, from -100 to 100; NULL below 6
 -- difference_high: upper end of that interval
 -- basis: what the figures are about: always `labelled answers only`
 WITH scored AS (
@@ -55,7 +55,10 @@ averaged AS (
 with_intervals AS (
     SELECT
         *,
-        clustered_student_interval(differences, list_transform(differences, lambda _: 1)) AS ends
+        list_transform(
+            clustered_student_interval(differences, list_transform(differences, lambda _: 1)),
+            lambda bound: least(100, greatest(-100, bound))
+        ) AS ends
     FROM averaged
 )
 

@@ -27,12 +27,12 @@
 -- mean_low: lower end of the 95 % interval of the mean; see interval_method
 -- mean_high: upper end of the 95 % interval of the mean; see interval_method
 -- interval_method: wilson where each score is 0 or 1: for the number of tasks, narrower for the reducer
---     mean where repeated attempts add information; wilson_scores where each is from 0 to 1: for as
---     many trials as their variance is worth, see effective_tasks; else student_t: the mean ± the
---     97.5 % quantile of Student's t with n_tasks - 1 degrees of freedom × stderr, which can go beyond
---     the possible values, and none where all values are equal; clustered where tasks depend on each other, see
---     clustered_interval, or of scores
---     of other scales Student's t over the clusters; corrected, votes: see docs/judges.md; NULL without an interval
+--     mean where repeated attempts add information; wilson_scores where each is from 0 to 1, or where
+--     they are percentages (suite_traits): for as many trials as their variance is worth, see effective_tasks;
+--     else student_t: the mean ± the 97.5 % quantile of Student's t with n_tasks - 1 degrees of freedom ×
+--     stderr, which can go beyond the possible values, and none where all values are equal; clustered where tasks
+--     depend on each other, see clustered_interval, or of scores of other scales Student's t over the
+--     clusters; corrected, votes: see docs/judges.md; NULL without an interval
 -- stderr: standard error of the mean: the standard deviation over the tasks (ddof 1) / sqrt(n_tasks);
 --     NULL for a single task, of votes, and of a corrected figure that labels alone make
 -- median: median of the tasks' values
@@ -58,7 +58,8 @@ WITH attempts AS (
             NULL AS task_id,
             rated.key.n_attempts,
             attempts_of(rated.key.n_attempts, rated.key.n_passed, rated.key.first_passed) AS scored,
-            CAST(rated.value AS BIGINT) AS n_alike
+            CAST(rated.value AS BIGINT) AS n_alike,
+            1 AS scale
         FROM (SELECT entry, unnest(map_entries(kinds)) AS rated FROM scores.entry_rates) AS rates
         UNION ALL
         SELECT
@@ -69,8 +70,10 @@ WITH attempts AS (
             task_id,
             n_attempts,
             listed,
-            1
+            1,
+            if(list_contains(traits.percent_metrics, metric), 100, 1)
         FROM scores.recorded_attempts
+        LEFT JOIN suite_traits AS traits USING (suite)
     ) AS scored
 ),
 
@@ -84,6 +87,7 @@ kinds AS (
         any_value(filter) AS filter,
         any_value(n_attempts) AS n_attempts,
         any_value(scored) AS scored,
+        any_value(scale) AS scale,
         CAST(sum(n_alike) AS BIGINT) AS n_alike,
         row_number() OVER (PARTITION BY figure ORDER BY kind) AS place
     FROM attempts
@@ -131,7 +135,10 @@ figures AS (
         CAST(sum(len(scored) * n_alike) AS BIGINT) AS n_results,
         CAST(sum(n_alike) AS BIGINT) AS n_all_tasks,
         bool_and(len(list_filter(scored, lambda score: score NOT IN (0, 1))) = 0) AS is_binary,
-        bool_and(len(list_filter(scored, lambda score: score NOT BETWEEN 0 AND 1)) = 0) AS is_share,
+        CASE
+            WHEN bool_and(len(list_filter(scored, lambda score: score NOT BETWEEN 0 AND scale)) = 0)
+                THEN any_value(scale)
+        END AS scale,
         list(scored ORDER BY place) AS kinds,
         list(n_alike ORDER BY place) AS n_alike
     FROM kinds
@@ -150,7 +157,7 @@ reducers AS (
                         lambda name: {reducer: name, k: NULL::INTEGER}
                     ),
                     flatten(list_transform(
-                        CASE WHEN is_share THEN numbers_of_attempts(n_attempts) ELSE [] END,
+                        CASE WHEN scale = 1 THEN numbers_of_attempts(n_attempts) ELSE [] END,
                         lambda allowed: [
                             {reducer: 'at_least_k', k: allowed},
                             {reducer: 'pass_at_k', k: allowed},
@@ -214,14 +221,14 @@ spread AS (
             ELSE mean * (n_tasks - n_ones)
         END / nullif(n_tasks - 1, 0) AS variance,
         CASE
-            WHEN NOT is_share THEN NULL
+            WHEN scale IS NULL THEN NULL
             WHEN n_ones IS NOT NULL AND reducer <> 'mean' THEN n_tasks
             ELSE effective_tasks(
                 n_tasks,
                 if(is_binary AND reducer = 'mean', n_results, 'inf'::DOUBLE),
-                mean * n_tasks,
+                mean / scale * n_tasks,
                 list_aggregate(list_transform(
-                    in_order, lambda amount, i: amount ** 2 * weights[i]
+                    in_order, lambda amount, i: (amount / scale) ** 2 * weights[i]
                 ), 'fsum')
             )
         END AS n_effective,
@@ -267,7 +274,7 @@ ended AS (
     SELECT
         spread.*,
         sizes IS NOT NULL AS is_clustered,
-        mean_interval(is_share, mean, n_effective, margin, sums, sizes) AS ends
+        mean_interval(scale, mean, n_effective, margin, sums, sizes) AS ends
     FROM spread
     LEFT JOIN clustered
         ON spread.figure = clustered.figure
@@ -293,7 +300,7 @@ shown AS (
             WHEN ends[1] IS NULL THEN NULL
             WHEN is_clustered THEN 'clustered'
             WHEN is_binary THEN 'wilson'
-            WHEN is_share THEN 'wilson_scores'
+            WHEN scale IS NOT NULL THEN 'wilson_scores'
             ELSE 'student_t'
         END AS interval_method,
         sqrt(variance / n_tasks) AS stderr,

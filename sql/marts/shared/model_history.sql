@@ -20,7 +20,7 @@
 -- change: mean over these tasks of the pass rate, or score, less that in the model's previous run of the
 --     task; larger on the tasks of an adaptive run, which the model may as well pass as fail, than on all
 -- change_low: lower end of the 95 % interval of the change: Newcombe's for paired proportions, or
---     Student's
+--     Student's, within the scale where it is known
 -- change_high: upper end of the 95 % interval of the change
 -- test: `mcnemar` (exact) where each of these tasks was judged once in both runs, else `paired_t`, or
 --     `sign_flip` where all tasks changed alike; of tasks in clusters these are of the clusters' sums, and
@@ -187,7 +187,10 @@ averaged AS (
         completed.completed_by,
         headers.is_adaptive,
         repeats.entry IS NOT NULL AS repeats_failures,
-        if(figures.metric = 'passed' AND figures.scorer IS NULL, 1, NULL) AS scale,
+        CASE
+            WHEN figures.metric = 'passed' AND figures.scorer IS NULL THEN 1
+            WHEN list_contains(traits.percent_metrics, figures.metric) THEN 100
+        END AS scale,
         ordered_mean(figures.differences) AS change,
         clustered.sums,
         clustered.sizes
@@ -195,6 +198,7 @@ averaged AS (
     JOIN scores.run_headers AS headers
         ON figures.suite = headers.suite
         AND figures.run_id = headers.run_id
+    LEFT JOIN suite_traits AS traits ON figures.suite = traits.suite
     LEFT JOIN completed ON figures.entry = completed.entry
     LEFT JOIN scores.failure_repeats AS repeats ON figures.entry = repeats.entry
     LEFT JOIN clustered

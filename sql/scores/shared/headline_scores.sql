@@ -13,7 +13,8 @@ WITH tasks AS (
         task_id,
         task,
         listed,
-        ordered_mean(listed) AS score
+        ordered_mean(listed) AS score,
+        if(list_contains(traits.percent_metrics, metric), 100, 1) AS scale
     FROM scores.recorded_attempts
     LEFT JOIN suite_traits AS traits USING (suite)
     WHERE is_headline(metric, traits.headline_metrics, traits.minor_metrics)
@@ -60,7 +61,10 @@ figures AS (
         CAST(sum(len(listed)) AS BIGINT) AS n_results,
         count(score) AS n_tasks,
         bool_and(len(list_filter(listed, lambda value: value NOT IN (0, 1))) = 0) AS is_binary,
-        bool_and(len(list_filter(listed, lambda value: value NOT BETWEEN 0 AND 1)) = 0) AS is_share,
+        CASE
+            WHEN bool_and(len(list_filter(listed, lambda value: value NOT BETWEEN 0 AND scale)) = 0)
+                THEN any_value(scale)
+        END AS scale,
         list(score ORDER BY task_id) AS in_order
     FROM tasks
     GROUP BY entry, scorer, metric, filter
@@ -79,11 +83,11 @@ spread AS (
         list_aggregate(list_transform(in_order, lambda score: (score - mean) ** 2), 'fsum')
             / nullif(n_tasks - 1, 0) AS variance,
         CASE
-            WHEN is_share THEN effective_tasks(
+            WHEN scale IS NOT NULL THEN effective_tasks(
                 n_tasks,
                 if(is_binary, n_results, 'inf'::DOUBLE),
-                mean * n_tasks,
-                list_aggregate(list_transform(in_order, lambda score: score ** 2), 'fsum')
+                mean / scale * n_tasks,
+                list_aggregate(list_transform(in_order, lambda score: (score / scale) ** 2), 'fsum')
             )
         END AS n_effective,
         student_quantile(n_tasks - 1) * sqrt(variance / n_tasks) AS margin
@@ -94,7 +98,7 @@ ended AS (
     SELECT
         spread.*,
         clustered.sizes,
-        mean_interval(is_share, mean, n_effective, margin, sums, sizes) AS ends
+        mean_interval(scale, mean, n_effective, margin, sums, sizes) AS ends
     FROM spread
     LEFT JOIN clustered
         ON spread.entry = clustered.entry
