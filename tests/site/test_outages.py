@@ -40,6 +40,9 @@ def test_pages_name_an_outage(outage):
         pages = [*site.pages(overview.PAGE_TYPE), *site.pages(suite.PAGE_TYPE)]
     texts = [page.data.decode() for page in pages if page.path.endswith(".html")]
     assert [re.sub("<[^>]*>", "", text).count(SAID) for text in texts] == [1, 1]
+    assert all("1 outage: the latest run of a model got no answers" in text for text in texts)
+    [of_suite] = [text for text in texts if "<h1>openclaw" in text or ">openclaw</h1>" in text]
+    assert of_suite.index("Leaderboard of prompts") < of_suite.index("1 outage")
 
 
 def test_what_is_named_is_linked(outage):
