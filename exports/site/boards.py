@@ -178,16 +178,20 @@ def _claim(rows: Sequence[tuple[Row, Row | None]]) -> tuple[str, str, bool]:
     leaders = [model_label(row) for row, group in compared if group["rank_low"] == 1]
     if n_models == 1 or compared[0][1]["rank_low"] is None:
         return "", "", False
+    ranked = "" if n_models == len(rows) else "ranked "
     if len(leaders) == 1:
-        others = "the other model" if n_models == 2 else f"all {n_models - 1} other models"  # noqa: PLR2004
+        others = f"all {n_models - 1} other {ranked}models"
+        if n_models == 2:  # noqa: PLR2004
+            others = f"the other {ranked}model"
         return f"is better than {others}", leaders[0], True
     if len(leaders) == n_models:
-        return f"None of the {n_models} models is known to be better than another", "", False
-    return (
-        f"may be the best of {n_models}: the data do not distinguish them",
-        _named(leaders),
-        False,
-    )
+        return (
+            f"None of the {n_models} {ranked}models is known to be better than another",
+            "",
+            False,
+        )
+    of_all = f"{n_models} {ranked}models" if ranked else n_models
+    return f"may be the best of {of_all}: the data do not distinguish them", _named(leaders), False
 
 
 def _named(names: Iterable[str]) -> str:

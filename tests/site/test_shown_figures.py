@@ -13,7 +13,7 @@ from exports.site import pictures
 from exports.site.addresses import model_page
 from exports.site.boards import boards
 from exports.site.folder import MANIFEST
-from exports.site.pages import audit, run, suite
+from exports.site.pages import audit, overview, run, suite
 from exports.site.paths import shared_path
 from exports.site.report import write_site
 from exports.site.series import is_rate_of
@@ -248,3 +248,15 @@ def test_the_page_of_a_model_names_the_test_of_changes_once(store, tmp_path):
     write_site(store, tmp_path / "site", samples="none")
     page = (tmp_path / "site" / model_page("m")).read_text("utf-8")
     assert page.count("McNemar") == 1
+
+
+def test_models_that_are_not_ranked_are_told_from_those_that_are(store):
+    for model, tasks in {"a": range(9), "b": range(9), "c": range(9, 12)}.items():
+        with store.record(suite="one", model=model) as run:
+            for task in tasks:
+                run.log(task_id=str(task), output="a", passed=True)
+    with opened_site(store, [overview.PAGE_TYPE], samples="none") as site:
+        [page] = site.pages(overview.PAGE_TYPE)
+    text = " ".join(re.sub("<[^>]*>", "", page.data.decode()).split())
+    assert "None of the 2 ranked models is known to be better than another." in text
+    assert "1 more model, not ranked, below, or on the page of the suite." in text
