@@ -6,6 +6,7 @@ FROM scores.tested_pairs
 UNION ALL BY NAME
 SELECT * EXCLUDE (
     n_models,
+    has_interval,
     scale,
     differences,
     sizes,

@@ -4,6 +4,7 @@
 -- grain: suite × task set × scorer × metric × filter × pair of models, a before b
 -- inherits: score_comparisons, scores.task_facts
 -- n_models: models of the task set with such a score
+-- has_interval: whether the test comes with an interval, which takes longer than a p-value
 -- scale: largest possible score, if known
 -- n_both: tasks on which both have the same score, above 0
 -- n_neither: tasks on which both have the score 0
@@ -331,6 +332,7 @@ SELECT
     metric,
     filter,
     n_models,
+    n_models <= 20 AS has_interval,
     scale,
     provider_a,
     model_a,

@@ -11,8 +11,8 @@ WITH tested AS (
         if(pairs.is_lead_kept, bounded.p_value, if(pairs.is_lead_kept IS NULL, NULL, 1)) AS p_missing,
         greatest(tests.p_value, p_missing) AS p_held,
         -- A test may have been computed with its interval for a smaller board.
-        if(pairs.n_models <= 20, tests.low, NULL) AS difference_low,
-        if(pairs.n_models <= 20, tests.high, NULL) AS difference_high,
+        if(pairs.has_interval, tests.low, NULL) AS difference_low,
+        if(pairs.has_interval, tests.high, NULL) AS difference_high,
         -- No data of fewer tasks, or clusters of them, could be significant (Tarone 1990,
         -- Biometrics 46, 515).
         coalesce(pairs.n_clusters, pairs.n_tasks) >= 6 AND tests.p_value IS NOT NULL AS is_adjusted

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 TABLE = "scores.pair_tests"
 _ONLY = ("n_better_a", "n_better_b")
 _MOST_MODELS = 100
-# Intervals take longer than p-values.
-_MOST_WITH_INTERVALS = 20
 _COLUMNS = """(
     test_key UBIGINT PRIMARY KEY, p_value DOUBLE, low DOUBLE, high DOUBLE, has_interval BOOLEAN
 )"""
@@ -59,23 +57,25 @@ DELETE FROM scores.board_pairs AS pairs USING {boards} AS boards
 WHERE pairs.suite = boards.suite AND pairs.task_set = boards.task_set
 """
 _MISSING = f"""
-SELECT test_key, any_value(COLUMNS(* EXCLUDE (test_key, n_models))), min(n_models) AS n_models
+SELECT
+    test_key, any_value(COLUMNS(* EXCLUDE (test_key, has_interval))),
+    bool_or(has_interval) AS has_interval
 FROM (
     SELECT
-        test_key, test, n_tasks, n_better_a, n_better_b, scale, differences, sizes, n_models
+        test_key, test, n_tasks, n_better_a, n_better_b, scale, differences, sizes, has_interval
     FROM counted_pairs
     UNION ALL
     -- With missing verdicts as bounds, only the p-value is asked for.
     SELECT
         bounded_key, bounded_test, bounded_tasks, bounded_better_a, bounded_better_b, scale,
-        bounded_differences, bounded_sizes, {_MOST_MODELS}
+        bounded_differences, bounded_sizes, false
     FROM counted_pairs
     WHERE bounded_key IS NOT NULL
 )
 GROUP BY test_key
 -- The p-value of a bound may have been tested before a pair with the same counts.
 HAVING test_key NOT IN (SELECT test_key FROM {TABLE} WHERE has_interval)
-    AND (min(n_models) <= {_MOST_WITH_INTERVALS} OR test_key NOT IN (SELECT test_key FROM {TABLE}))
+    AND (bool_or(has_interval) OR test_key NOT IN (SELECT test_key FROM {TABLE}))
 """
 
 
@@ -88,11 +88,7 @@ class _Pair(NamedTuple):
     scale: float | None
     differences: list[float] | None
     sizes: list[int] | None
-    n_models: int
-
-    @property
-    def has_interval(self) -> bool:
-        return self.n_models <= _MOST_WITH_INTERVALS
+    has_interval: bool
 
 
 class _Tested(NamedTuple):
