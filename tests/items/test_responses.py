@@ -93,3 +93,22 @@ def test_a_matrix_comes_back():
 def test_what_is_not_there_is_named(store, suite, options, message):
     with pytest.raises(BadInput, match=message.replace("?", r"\?")):
         read(store, suite, **options)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "message"),
+    [
+        (True, "the judged answers of bare do not say which task they are to: without task IDs"),
+        (None, "nothing in bare is judged as passed or failed"),
+    ],
+)
+def test_answers_to_tasks_without_ids_are_not_called_unjudged(store, verdict, message):
+    key = {"suite": "bare", "run_id": "s", "generation": "root"}
+    results = [
+        {**key, "seq": n, "content_id": f"s{n}", "task_set": "bare", "attempt": 1, "model": "m",
+         "provider": "p", "objective_pass": verdict}
+        for n in range(2)
+    ]  # fmt: skip
+    add_rows(store.lake, runs=[{**key, "content_id": "s"}], results=results)
+    with pytest.raises(BadInput, match=message):
+        read(store, "bare")

@@ -223,6 +223,23 @@ def _nothing(
         wrong, kind = task_set, "task set"
         names = {name for suite, name in known if suite in suites}
     if wrong is None or wrong in names:
-        return f"nothing in {', '.join(suites)} is judged as passed or failed"
+        return _nothing_comparable(connection, ", ".join(suites), suites)
     hint = did_you_mean(wrong, names, f"there are: {', '.join(sorted(names))}")
     return f"no {kind} {wrong!r}; {hint}" if names else "the store has no results"
+
+
+def _nothing_comparable(
+    connection: duckdb.DuckDBPyConnection, named: str, suites: Sequence[str]
+) -> str:
+    """Return why known suites have no responses: no verdict, or none of a task with an ID."""
+    query = """
+        SELECT count(objective_pass) FROM results
+        WHERE list_contains($1, suite) AND task_id IS NULL
+    """
+    [(n_judged,)] = connection.execute(query, [list(suites)]).fetchall()
+    if n_judged:
+        return (
+            f"the judged answers of {named} do not say which task they are to: without task IDs, "
+            "nothing is known of single tasks"
+        )
+    return f"nothing in {named} is judged as passed or failed"
