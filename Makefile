@@ -59,6 +59,8 @@ tidy: $(READY)  ## look for dead code and repetition
 
 # Folders of tests whose answers come from DuckDB.
 DATA_TESTS := $(addprefix tests/,sql lake checking exports scoring decisions output warehouse ingest)
+# Those of which the slow tests run, too: they ask most of the SQL.
+DEEP_TESTS := $(addprefix tests/,sql decisions warehouse)
 
 define tests_with_oldest
 @echo "==> tests with $$($(OLDEST)/bin/python -c 'import duckdb; print("DuckDB", duckdb.__version__)')"
@@ -67,10 +69,10 @@ define tests_with_oldest
 endef
 
 test-oldest: $(OLDEST)/.ready  ## run the tests of data with the oldest DuckDB that pyproject.toml allows
-	$(call tests_with_oldest,$(DATA_TESTS),tests/sql)
+	$(call tests_with_oldest,$(DATA_TESTS),$(DEEP_TESTS))
 
-test-oldest-full: $(OLDEST)/.ready  ## the same with all fast tests, and more of the slow ones
-	$(call tests_with_oldest,,tests/sql tests/lake tests/checking tests/exports)
+test-oldest-full: $(OLDEST)/.ready  ## the same with all fast tests, and all slow ones of data
+	$(call tests_with_oldest,,$(DATA_TESTS))
 
 format: $(READY)  ## format the code with ruff
 	@$(BIN)/ruff check --fix .
@@ -108,7 +110,7 @@ $(DOCS_SITE)/.ready: tools/docs-site.txt $(READY)
 
 browser: $(BROWSER)/.ready  ## install Chromium where possible, open the pages of reports in it, and run the notebook
 	@sh tools/chromium.sh
-	@$(BROWSER)/bin/python -m pytest -n 2 -m slow tests/site tests/view tests/warehouse/test_explore.py
+	@$(BROWSER)/bin/python -m pytest -n 2 -m browser tests/site tests/view tests/warehouse/test_explore.py
 
 picture: $(BROWSER)/.ready  ## make the picture of the README again
 	@$(BROWSER)/bin/python -m tools.site_picture
@@ -117,7 +119,7 @@ $(S3)/.ready: tests/s3.txt $(READY)
 	$(environment)
 
 s3: $(S3)/.ready  ## test stores on an object store with a server on loopback
-	@$(S3)/bin/python -m pytest -n 2 -m slow tests/remote
+	@$(S3)/bin/python -m pytest -n 2 tests/remote/test_s3.py tests/remote/test_published.py
 
 # Where Java or the package cannot be had, this says so and ends.
 define tests_with_spark

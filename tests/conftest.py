@@ -39,7 +39,13 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Count campaigns among the slow tests; run a tenth of them, another for each commit."""
+    """Count campaigns among the slow tests; run a tenth of them, another for each commit.
+
+    Tests in a browser are marked by their fixture.
+    """
+    for item in items:
+        if "browser" in item.fixturenames:
+            item.add_marker("browser")
     campaigns = [item for item in items if item.get_closest_marker("campaign")]
     for item in campaigns:
         item.add_marker("slow")

@@ -264,6 +264,7 @@ def test_models_are_compared_in_words_and_figures(store):
     assert "only 12 tasks" in answer["notes"][0]
 
 
+@pytest.mark.slow
 def test_slices_are_tested_as_by_the_command(store):
     for model in ("x", "y"):
         with store.record(suite="own", model=model) as run:

@@ -137,6 +137,7 @@ def test_a_small_cost_has_no_exponent(tmp_path):
     assert words.endswith("small: 100.0 % for $0.0000069")
 
 
+@pytest.mark.slow
 def test_names_in_other_scripts_have_room(tmp_path):
     room = {}
     for name in ("example/model-that-is-known", ANY_NAME, "模型名称" * 3):
@@ -240,6 +241,7 @@ def test_the_history_has_every_run(store):
     assert re.fullmatch(r"own · passed: m 0\.0 % on \S+, 100\.0 % on \S+", words)
 
 
+@pytest.mark.slow
 def test_runs_of_one_day_are_in_their_order_and_tags_are_marks(store):
     for run_id in ("b", "a"):
         with store.record(suite="own", model="m", run_id=run_id) as run:
@@ -306,6 +308,7 @@ def test_several_task_sets_are_panels_and_can_be_chosen(store):
     assert len(draw_chart(store, "leaderboard", task_set="one").words) == 1
 
 
+@pytest.mark.slow
 def test_panels_without_a_figure_are_left_out_and_noted(store):
     log(store, ["a"], 2, suite="known")
     with store.record(suite="unknown", model="a") as run:

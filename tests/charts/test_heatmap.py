@@ -87,6 +87,7 @@ def test_models_that_pass_the_same_tasks_are_neighbours_the_better_first():
     assert changes < 8 * 14
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # the first call loads scipy
 @given(MATRICES)
 def test_an_order_has_each_line_once(shares):

@@ -253,6 +253,7 @@ def test_failures_exit_with_1_and_are_on_the_page(broken):
 # --- relations and frames
 
 
+@pytest.mark.slow
 def test_a_value_of_a_lake_table_is_checked(store):
     with store.lake.write("import") as writer:
         common = {"suite": "own", "run_id": "r", "generation": "root"}
@@ -266,6 +267,7 @@ def test_a_value_of_a_lake_table_is_checked(store):
     assert result.sample == ({"suite": "own", "run_id": "r", "content_id": "c0", "seq": 0},)
 
 
+@pytest.mark.slow
 def test_a_pass_rate_without_missing_verdicts_has_no_bounds(store, tmp_path):
     import_into(store, write_log(tmp_path / "1.yaml", log([1, 2])))
     boards = store.sql("SELECT pass_rate IS NULL, min_pass_rate FROM leaderboard").fetchall()
@@ -311,6 +313,7 @@ def test_our_own_run_without_settings_is_found(copy):
     assert checked.results[0].sample[0]["missing"] == "temperature"
 
 
+@pytest.mark.slow
 def test_a_sync_can_write_during_evaluation(copy, monkeypatch):
     def during_sync(evaluate):
         def evaluated(prepared, frame):

@@ -61,6 +61,7 @@ def test_a_table_reads_as_its_values(row):
     assert page.tags <= HARMLESS
 
 
+@pytest.mark.slow
 def test_model_output_is_escaped(store):
     import_into(store, POSTERS)
     report = gather(store, "20260405-090000-first-try")

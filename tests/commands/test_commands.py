@@ -182,6 +182,7 @@ def test_functions_by_name(run):
     assert run("sql", query, "--format", "csv").out == "a\nIi\n"
 
 
+@pytest.mark.slow
 def test_head_ends_quietly_and_immediately(examples):
     # Ten billion rows: reading all of them would take all day.
     query = "SELECT r.answer, n.range FROM results AS r, range(50000000) AS n"

@@ -126,6 +126,7 @@ def test_slices_show_where_the_difference_is(path):
     assert [r["difference"] for r in found] == [0, 0, 1 / 8, 1]
 
 
+@pytest.mark.slow
 def test_a_sentence_says_whether_slices_differ(path):
     shown = " ".join(command(path, "compare", "x", "y", "--by", "prompt_length").out.split())
     said = "The difference of x and y depends on prompt_length (permutation test, p = 0.0001)."
@@ -138,6 +139,7 @@ def test_a_sentence_says_whether_slices_differ(path):
     assert "of tasks in clusters it is not tested whether the difference depends on" in ended.err
 
 
+@pytest.mark.slow
 def test_costs_clusters_margins_and_seeds(path):
     (row,) = rows(path, "x", "y", "--metric", "cost", "--margin", "0.01")
     assert (row["metric"], row["difference"], row["conclusion"]) == ("cost_usd", 0, "unclear")

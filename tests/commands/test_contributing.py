@@ -63,6 +63,7 @@ def toys(monkeypatch, tmp_path):
         del sys.modules[name]
 
 
+@pytest.mark.slow
 def test_the_format_reads_its_files_and_becomes_no_fallback(toys, store, tmp_path):
     [reader] = toys.readers.values()
     assert len(ingest.readers.READERS) == 1 + len(in_order(ingest.readers.FORMATS))
@@ -91,6 +92,7 @@ def test_the_provider_answers(recipe, monkeypatch):
     assert reply.text == "Hi"
 
 
+@pytest.mark.slow
 def test_the_suite_runs(recipe, monkeypatch, store, tmp_path):
     monkeypatch.setitem(SUITES, "capitals", recipe("A suite"))
     answers = tmp_path / "answers.jsonl"
@@ -102,6 +104,7 @@ def test_the_suite_runs(recipe, monkeypatch, store, tmp_path):
     assert found == [("capitals", "fr", "Paris", True)]
 
 
+@pytest.mark.slow
 def test_the_exporter_writes(recipe, store, tmp_path):
     import_into(store, ROOT / "examples" / "openclaw" / "runs")
     exporter = sys.modules[recipe("An exporter")].EXPORTER

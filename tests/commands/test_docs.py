@@ -111,6 +111,7 @@ def test_monthly_costs_of_queries_leave_rehearsals_out(tmp_path):
 RECORDING, QUERIES = blocks("python")
 
 
+@pytest.mark.slow
 def test_python_of_queries_works(workspace, monkeypatch):
     monkeypatch.chdir(workspace)
     names = {}
@@ -120,6 +121,7 @@ def test_python_of_queries_works(workspace, monkeypatch):
     assert names["mine"].height
 
 
+@pytest.mark.slow
 def test_recording_of_readme_works(tmp_path, monkeypatch):
     store = new_store(tmp_path / "store")
     monkeypatch.chdir(tmp_path)

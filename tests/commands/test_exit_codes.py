@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 from serving import chat, http, serving
 from support import ROOT, child, command, new_store
 
@@ -31,6 +32,7 @@ def _suite(tmp_path, monkeypatch):
     return ("run", "mine.json", "--model", "m", "--provider", "ollama_openai", "--run-id", "r")
 
 
+@pytest.mark.slow
 def test_what_a_script_can_tell_apart(tmp_path, monkeypatch):
     store = tmp_path / "store"
     new_store(store)

@@ -165,6 +165,7 @@ def test_mistakes_are_explained(examples, arguments, message):
     assert (ended.code, message in ended.err) == (2, True), ended.err
 
 
+@pytest.mark.slow
 def test_a_model_without_verdicts_is_explained(store):
     with store.record(suite="mine", model="m") as run:
         run.log(task_id="t", output="x")
@@ -172,6 +173,7 @@ def test_a_model_without_verdicts_is_explained(store):
     assert (ended.code, "'m' has no figures: its answers were not judged" in ended.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_drift_is_named(store):
     for run_id in ("first", "second", "before", "after"):
         with store.record(suite="mine", model="m", run_id=run_id) as run:

@@ -71,6 +71,7 @@ def rows_of(ended):
     return {row["model"]: row for row in json.loads(ended.out)}
 
 
+@pytest.mark.slow
 def test_horizons_and_what_stands_in_their_place(tmp_path):
     ended = horizon(
         tmp_path,
@@ -107,6 +108,7 @@ def test_horizons_and_what_stands_in_their_place(tmp_path):
     assert "weights that sum to 1" in " ".join(ended.err.split())
 
 
+@pytest.mark.slow
 def test_an_interval_has_no_end_where_too_many_draws_have_no_horizon(tmp_path):
     noise = results("noise", lambda family, minutes: (minutes < 8) == (family < 5))
     nearly = results("nearly", lambda family, minutes: (family, minutes) not in {(1, 32), (2, 8)})
@@ -118,6 +120,7 @@ def test_an_interval_has_no_end_where_too_many_draws_have_no_horizon(tmp_path):
     assert rows["nearly"]["p50_low"] is not None
 
 
+@pytest.mark.slow
 def test_minutes_of_a_result_come_before_those_of_its_task(tmp_path):
     longer = [
         {**row, "extra": f'{{"human_minutes": {4 * float(row["task_id"].split()[1])}}}'}
@@ -134,6 +137,7 @@ def test_minutes_may_be_in_the_metadata_of_a_task(tmp_path):
     assert 8 < rows_of(ended)["m"]["p50_minutes"] < 16
 
 
+@pytest.mark.slow
 def test_unanswered_calls_fail_and_copies_and_people_do_not_count(tmp_path):
     failed = [
         {**row, "success": False, "objective_pass": None, "availability_status": "error"}
@@ -154,6 +158,7 @@ def test_unanswered_calls_fail_and_copies_and_people_do_not_count(tmp_path):
     assert rows["m"]["p50_minutes"] == rows["other"]["p50_minutes"]
 
 
+@pytest.mark.slow
 def test_runs_that_count_together_are_named_and_one_can_be_chosen(tmp_path):
     second = results("m", lambda *_: False, run_id="s")
     rows = [*results("m", strong), *second]
@@ -174,6 +179,7 @@ def test_what_cannot_be_fitted_is_said(tmp_path):
     assert other.code == 2
 
 
+@pytest.mark.slow
 def test_recorded_weights_have_to_be_recorded(tmp_path):
     ended = horizon(tmp_path, results("m", strong), "--weights", "recorded")
     assert ended.code == 2
@@ -185,6 +191,7 @@ def test_model_names_are_shown_as_text(tmp_path):
     assert "\x1b" not in ended.out + ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=NO_REFERENCE)
 def test_published_horizons_are_next_to_ours(tmp_path):
     store = imported(tmp_path, FOLDER)

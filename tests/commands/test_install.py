@@ -65,6 +65,7 @@ def has_toy(folder):
     return bool(list((folder / "environment").glob("lib/python*/site-packages/toy.py")))
 
 
+@pytest.mark.slow
 def test_pip_installs_where_uv_cannot_be_had(workplace):
     ended = install_toy()
     assert ended.returncode == 0, ended.stderr
@@ -72,6 +73,7 @@ def test_pip_installs_where_uv_cannot_be_had(workplace):
     assert has_toy(workplace)
 
 
+@pytest.mark.slow
 def test_pip_installs_where_uv_fails(workplace):
     put_uv_on_the_path(workplace, 2)
     ended = install_toy()
@@ -79,6 +81,7 @@ def test_pip_installs_where_uv_fails(workplace):
     assert has_toy(workplace)
 
 
+@pytest.mark.slow
 def test_uv_on_the_path_installs_alone(workplace):
     put_uv_on_the_path(workplace, 0)
     ended = install_toy()
@@ -89,6 +92,7 @@ def test_uv_on_the_path_installs_alone(workplace):
     assert options[-4:] == ["environment/bin/python", "--no-index", "--no-deps", "toy==1"]
 
 
+@pytest.mark.slow
 def test_uv_is_told_what_pip_is_configured_with(workplace, monkeypatch):
     (workplace / "pip.conf").write_text(
         "[global]\nindex-url = https://a.example/simple\ncert = /ca.pem\ntimeout = 5\n"
@@ -114,6 +118,7 @@ def test_uv_is_told_what_pip_is_configured_with(workplace, monkeypatch):
     }
 
 
+@pytest.mark.slow
 def test_pip_installs_uv_in_its_own_folder(workplace):
     script = FAKE_UV.replace("CODE", "0")
     write_wheel(workplace / "wheels", "uv", "7", {"uv-7.data/scripts/uv": script})
@@ -127,6 +132,7 @@ def test_pip_installs_uv_in_its_own_folder(workplace):
     assert (workplace / "build" / "tools" / "uv" / "bin" / "uv").read_text() == script
 
 
+@pytest.mark.slow
 def test_the_error_of_pip_is_the_answer_where_nothing_can_be_had(workplace):
     shutil.rmtree(workplace / "wheels")
     ended = install_toy()

@@ -65,6 +65,7 @@ def votes_of(judge, first_share, draw):
             yield vote(judge, task, first if draw.random() < first_share else second, first)
 
 
+@pytest.mark.slow
 def test_a_judge_that_takes_the_first_is_named_and_a_fair_one_is_not(said):
     draw = random.Random(1)
     lines = said(preferences=[*votes_of("biased", 0.7, draw), *votes_of("fair", 0.5, draw)])
@@ -75,6 +76,7 @@ def test_a_judge_that_takes_the_first_is_named_and_a_fair_one_is_not(said):
     assert "Uncalibrated: no label of people, and no gold, is on any of these pairs." in fair
 
 
+@pytest.mark.slow
 def test_a_judge_is_compared_with_most_of_the_people(said):
     verdicts = [(1, (1, 1, 0)), (1, (0, 0, 1)), (0, (0, 0, 0)), (1, (1, 1, 1))] * 10
     rows = [rating("j", "judge", task, float(mine)) for task, (mine, _) in enumerate(verdicts)]
@@ -96,6 +98,7 @@ def test_verdicts_of_one_person_give_sensitivity_and_specificity(said):
     assert "It passes 90.0 % of what people passed, and 25.0 % of what they did not pass." in text
 
 
+@pytest.mark.slow
 def test_numbers_of_different_scales_are_not_compared(said):
     rows = [rating("j", "judge", task, 3.0) | {"scale_high": 100.0} for task in range(20)]
     rows += [rating("ann", "human", task, 3.0) | {"scale_high": 5.0} for task in range(20)]
@@ -103,6 +106,7 @@ def test_numbers_of_different_scales_are_not_compared(said):
     assert "Uncalibrated: " in lines[lines.index("j") + 1]
 
 
+@pytest.mark.slow
 def test_the_newest_rating_of_each_rater_counts(said):
     old = [rating("j", "judge", task, 0.0) | {"content_id": f"old/{task}"} for task in range(8)]
     new = [rating("j", "judge", task, task % 2.0) for task in range(8)]
@@ -117,6 +121,7 @@ def test_the_newest_rating_of_each_rater_counts(said):
     assert "of the 8 answers that both judged" in text
 
 
+@pytest.mark.slow
 def test_a_number_is_rounded_to_0_from_either_side(said):
     scale = {"scale_low": -2.0, "scale_high": 2.0}
     rows = [rating("j", "judge", task, -0.3) | scale for task in range(8)]
@@ -140,6 +145,7 @@ def drifting_rows(earlier=None, later=None):
         yield rating("ann", "human", task, truth)
 
 
+@pytest.mark.slow
 def test_a_judge_that_drifts_is_named_and_a_steady_one_is_not(said):
     lines = said(ratings=[*drifting_rows()])
     drifting, steady = (lines[lines.index(name) + 1] for name in ("j", "steady"))
@@ -160,6 +166,7 @@ def test_configurations_of_a_judge_are_compared(said):
     assert "configurations" not in lines[lines.index("steady") + 1]
 
 
+@pytest.mark.slow
 def test_a_preference_for_length_or_family_is_what_people_do_not_share(said):
     results, votes = [], []
     for task in range(40):
@@ -202,6 +209,7 @@ def test_without_judges_it_says_so(tmp_path):
     assert "no judge has rated anything here" in ended.err
 
 
+@pytest.mark.slow
 def test_agreement_follows_what_is_new_and_what_is_gone(tmp_path):
     store = new_store(tmp_path / "store")
     add_rows(store.lake, runs=[{**KEY, "content_id": "run"}], preferences=[vote("j", 1, "a")])

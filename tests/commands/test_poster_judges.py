@@ -51,6 +51,7 @@ def agreement(store, judge, other, criterion):
     return rows(Store(store), AGREEMENT, **parameters)
 
 
+@pytest.mark.slow
 def test_the_judge_is_compared_with_scores_by_gold(gold):
     pairs = rows(
         Store(gold),
@@ -89,6 +90,7 @@ def test_two_annotators_are_compared_with_each_other(gold):
     assert f"several people labelled, all gave the same label to {100 * share:.1f} % " in said
 
 
+@pytest.mark.slow
 def test_without_gold_the_judge_is_uncalibrated(silver):
     assert agreement(silver, JUDGE, "gold", "overall") == []
     lines = run(silver, "judges", "posters").splitlines()
@@ -96,6 +98,7 @@ def test_without_gold_the_judge_is_uncalibrated(silver):
     assert said.startswith("It judged 13 answers. Uncalibrated: ")
 
 
+@pytest.mark.slow
 def test_gold_counts_as_soon_as_it_is_promoted(tmp_path):
     store = tmp_path / "store"
     run(store, "import", SAMPLES)
@@ -188,6 +191,7 @@ def drawn(tmp_path_factory):
 _CORRECTED = "FROM metrics WHERE metric = 'app_quality (corrected)'"
 
 
+@pytest.mark.slow
 def test_gold_drawn_as_declared_corrects_figures_by_silver(drawn):
     part, every = drawn
     assert rows(part, _CORRECTED) == []
@@ -204,6 +208,7 @@ def test_gold_drawn_as_declared_corrects_figures_by_silver(drawn):
     assert rows(part, _CORRECTED) == after
 
 
+@pytest.mark.slow
 def test_gold_that_is_not_drawn_as_declared_corrects_nothing(drawn):
     part, _ = drawn
     run(part.path, "tag", "20260101-120000-made", "gold_probability=0.9")

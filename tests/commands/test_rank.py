@@ -173,6 +173,7 @@ def test_without_the_texts_of_answers_there_is_no_equal_length(tmp_path):
     assert "of 2 of 40 votes the store lacks the text of an answer" in ended.err
 
 
+@pytest.mark.slow
 @needs_preferences
 @pytest.mark.parametrize("ties", ["half", "davidson"])
 def test_scores_are_those_of_evalica(tmp_path, ties):
@@ -202,6 +203,7 @@ def on_board(store):
     return {row["model"]: row for row in query(store, _BOARD)}
 
 
+@pytest.mark.slow
 def test_the_board_has_the_scores_of_rank(tmp_path):
     ended = ranked(tmp_path, drawn_votes(200), results=_ANSWERS)
     rows = {row["model"]: row for row in json.loads(ended.out)}
@@ -212,6 +214,7 @@ def test_the_board_has_the_scores_of_rank(tmp_path):
     assert rows["ant"]["log_score_low"] > 0
 
 
+@pytest.mark.slow
 def test_only_suites_with_other_votes_are_fitted_again(tmp_path, monkeypatch):
     fitted = []
     fit = bradley_terry.bradley_terry

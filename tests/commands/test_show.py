@@ -44,6 +44,7 @@ def test_a_ranking_says_how_many_models_it_lacks(space):
     assert "vendor/quiet" in command("store", "show", "reported_leaderboard").out
 
 
+@pytest.mark.slow
 def test_a_ranking_leads_to_the_ranks_of_suites_with_votes_only(space):
     store = new_store(space / "store")
     import_into(store, write_log(space / "2026-04-01-kokeilu.yaml"))

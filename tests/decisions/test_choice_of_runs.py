@@ -62,6 +62,7 @@ def verdicts(n, n_passed, first=0):
 RUN = "n_tasks, n_tasks_in_set, is_comparable, run_id, newer_partial_run_id, newer_partial_reason"
 
 
+@pytest.mark.slow
 def test_a_smoke_test_is_not_the_result(table):
     for model, n_passed in (("a", 40), ("b", 30), ("c", 13)):
         table.run(model, verdicts(50, n_passed))
@@ -83,6 +84,7 @@ def test_a_run_that_lacks_a_task_does_not_replace_a_full_one(table):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_three_models_agree_on_a_smaller_set(table):
     table.run("a", verdicts(50, 40))
     for model in ("b", "c"):
@@ -106,6 +108,7 @@ def test_equal_sizes_are_decided_by_the_models_and_then_by_time(table):
     assert table.board("is_comparable")["c"] == (True,)
 
 
+@pytest.mark.slow
 def test_failures_that_were_asked_again_are_named(table):
     chance = random.Random(5)
     for model in ("a", "b"):
@@ -148,6 +151,7 @@ def test_attempts_of_equal_number_all_count(table, attempts):
     assert table.board("is_first_only, pass_rate")["a"] == (False, sum(attempts) / 2)
 
 
+@pytest.mark.slow
 def test_a_run_is_declared_to_have_the_tasks_that_count(table):
     for model in ("a", "b"):
         table.run(model, verdicts(50, 40))
@@ -216,6 +220,7 @@ def only_tasks(run, tasks):
     return run[0], [row for row in run[1] if row["task_id"] in tasks]
 
 
+@pytest.mark.slow
 def test_a_repetition_of_calls_without_an_answer_completes_its_run(tmp_path):
     store = new_store(tmp_path / "store")
     run, rows = run_rows("m", [1] * 30 + [0] * 10, run_id="r1")

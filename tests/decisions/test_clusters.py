@@ -195,6 +195,7 @@ def test_the_gate_and_the_plan_count_clusters(store, tmp_path):
     assert effect > 2
 
 
+@pytest.mark.slow
 def test_items_carry_their_clusters_to_other_sets(tmp_path):
     """Runs without clusters gain them from a table with the same items, whichever comes first."""
     found = []

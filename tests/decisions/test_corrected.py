@@ -54,6 +54,7 @@ def corrected_line(text):
     return line
 
 
+@pytest.mark.slow
 def test_a_corrected_difference_stands_next_to_the_raw_one(labelled):
     text = compared(labelled, "ant", "bee", "--metric", "correct").out
     [(raw,)] = labelled.sql(

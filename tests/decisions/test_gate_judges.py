@@ -262,6 +262,7 @@ def test_the_report_of_a_judge_fits_80_columns(verdict_of):
     ]
 
 
+@pytest.mark.slow
 def test_names_of_judges_are_shown_safely(store):
     rows = judged_runs()
     name = "j\x1b[31m\n| <b>"
@@ -274,6 +275,7 @@ def test_names_of_judges_are_shown_safely(store):
     assert "<b>" not in markdown_report(verdict) + junit_report(verdict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_labels_first", [False, True])
 def test_the_order_of_imports_does_not_matter(store, is_labels_first):
     batches = [judged_runs(), labelled(labels_of(STRADDLING))]
@@ -285,6 +287,7 @@ def test_the_order_of_imports_does_not_matter(store, is_labels_first):
     assert (judge["n_items"], judge["age_days"], round(judge["kappa"], 2)) == (N, 30, 0.57)
 
 
+@pytest.mark.slow
 def test_a_verdict_of_a_suites_own_judge_is_a_judges(store):
     """The judge decides the first ten tasks only; rules about others are not about it."""
     rows = judged_runs()
@@ -364,6 +367,7 @@ def test_labels_of_people_calibrate_a_scorer_of_inspect(store):
     assert found == [[("model_graded_qa", N)], [("model_graded_qa", N)], []]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("folder", "suite", "judges"),
     [

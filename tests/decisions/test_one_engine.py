@@ -36,6 +36,7 @@ def store(tmp_path_factory):
     return store
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["passed", "f1", "points"])
 def test_views_and_compare_give_the_same(store, metric):
     view, ends, only = "paired_comparisons", "pass_rate_difference", ""

@@ -141,6 +141,7 @@ def tree(root):
     return [root, *root.get("subagent_trajectories", ())]
 
 
+@pytest.mark.slow
 def test_sub_agents_copies_and_what_the_format_cannot_hold(tmp_path):
     tokens = {"prompt_tokens": 10, "completion_tokens": 2, "logprobs": [-0.5]}
     first = document(
@@ -202,6 +203,7 @@ def test_sub_agents_copies_and_what_the_format_cannot_hold(tmp_path):
     assert again.sql(trials).fetchall() == store.sql(trials).fetchall()
 
 
+@pytest.mark.slow
 def test_steps_of_another_format_become_turns_with_their_calls(tmp_path, arena):
     told = {"first_message": 3, "last_message": 4}
     tool = {"kind": "tool", "name": "run", "arguments": '"ls"', "error": "gone", "exit_code": 2}
@@ -268,6 +270,7 @@ def test_what_was_asked_comes_before_steps_that_do_not_say_it(tmp_path, arena):
     assert "final_metrics" not in root
 
 
+@pytest.mark.slow
 def test_the_same_trials_give_the_same_files_which_are_no_parts_of_others(tmp_path, arena):
     store = arena({"kind": "model", "text": "4"})
     [name] = export(store, tmp_path / "one")
@@ -278,6 +281,7 @@ def test_the_same_trials_give_the_same_files_which_are_no_parts_of_others(tmp_pa
     assert done.out == f"{tmp_path / 'one' / 'arena' / 'r'}\n"
 
 
+@pytest.mark.slow
 def test_a_trial_without_a_turn_is_left_out_and_counted(tmp_path, arena):
     store = arena({"kind": "other", "name": "span"})
     assert export(store, tmp_path / "out", code=1) == {}
@@ -291,6 +295,7 @@ def test_a_run_without_steps_is_refused(tmp_path, arena):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_runs_without_steps_are_counted(tmp_path, arena):
     store = arena({"kind": "model", "text": "4"})
     other = {**RUN, "run_id": "q"}

@@ -88,6 +88,7 @@ def made(original, tmp_path):
     return new_store(tmp_path / "store")
 
 
+@pytest.mark.slow
 def test_the_tables_have_the_rows_of_the_warehouse(made, tmp_path):
     publish_tables(made, tmp_path / "out")
     check_equals_warehouse(made, tmp_path / "out")
@@ -100,6 +101,7 @@ def test_the_tables_have_the_rows_of_the_warehouse(made, tmp_path):
     assert figures == made.sql(query.replace("results", "scores.resolved_results", 1)).fetchall()
 
 
+@pytest.mark.slow
 def test_every_engine_can_read_the_tables(made, tmp_path):
     """Protocol (1, 2), times with a zone, no type that engines lack, and columns with meanings."""
     publish_tables(made, tmp_path / "out")
@@ -117,6 +119,7 @@ def test_every_engine_can_read_the_tables(made, tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_no_absolute_path_is_published(made, tmp_path):
     """Neither of new tables nor of those whose columns change."""
     folder = str(tmp_path.parent).encode()  # the logs and the original store are in it, too
@@ -127,6 +130,7 @@ def test_no_absolute_path_is_published(made, tmp_path):
         check_equals_warehouse(made, tmp_path / "out", with_text=not without_text)
 
 
+@pytest.mark.slow
 def test_the_summary_says_which_tables_were_written(store, tmp_path):
     add_run(store, 1)
     notes = publish_tables(store, tmp_path / "out").notes
@@ -142,6 +146,7 @@ def test_the_summary_says_which_tables_were_written(store, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_the_log_has_bounds_of_names_and_times_only(made, tmp_path):
     publish_tables(made, tmp_path / "out")
     actions = pl.DataFrame(DeltaTable(str(tmp_path / "out/public/results")).get_add_actions())
@@ -155,6 +160,7 @@ def test_the_log_has_bounds_of_names_and_times_only(made, tmp_path):
             assert bounds == (file[name].min(), file[name].max()), name
 
 
+@pytest.mark.slow
 def test_a_file_has_whole_runs_of_one_suite(made, tmp_path, monkeypatch):
     monkeypatch.setattr(changes, "_FILE_BYTES", 250)
     publish_tables(made, tmp_path / "out")
@@ -189,6 +195,7 @@ def test_without_text_no_prompt_or_answer_is_published(store, tmp_path):
     assert traces(tmp_path / "out", SECRET) == []
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_nothing(made, tmp_path):
     exported = publish_tables(made, tmp_path / "out", dry_run=True)
     assert "results: 12 rows to write (0.0 MB), 0 stay" in exported.notes
@@ -209,6 +216,7 @@ def test_other_folders_are_refused(store, tmp_path):
     PublicFolder(str(tmp_path / "out")).check()
 
 
+@pytest.mark.slow
 def test_what_needs_more_memory_is_published_without_the_limit(store, tmp_path, monkeypatch):
     add_run(store, 1)
     limits, write = [], publication.write_units
@@ -236,6 +244,7 @@ def test_without_deltalake_the_command_names_the_extra(store, tmp_path):
     assert "pip install '.[delta]'" in process.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_the_folder_of_another_store_is_refused(store, tmp_path, dry_run):
     """Its runs would be deleted there. A copy may publish until the other store has more."""
@@ -257,6 +266,7 @@ def test_the_folder_of_another_store_is_refused(store, tmp_path, dry_run):
     assert set(pl.read_delta(str(out / "public/snapshots"))["store_id"]) == {batch}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", ["forget", "compact", "import"])
 def test_a_store_may_publish_again_whatever_became_of_its_batches(store, tmp_path, at):
     for n in (1, 2):
@@ -283,6 +293,7 @@ def test_a_store_may_publish_again_whatever_became_of_its_batches(store, tmp_pat
 # --- again
 
 
+@pytest.mark.slow
 def test_a_publication_writes_only_what_has_changed(made, tmp_path):
     out = tmp_path / "out"
     for n in range(10, 20):
@@ -429,6 +440,7 @@ def raise_interrupt(_public, publication):
         raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_what_killed_publications_left_is_swept(made, tmp_path):
     out = tmp_path / "out"
     publish_tables(made, out)
@@ -446,6 +458,7 @@ def test_what_killed_publications_left_is_swept(made, tmp_path):
     check_equals_warehouse(made, out)
 
 
+@pytest.mark.slow
 def test_a_damaged_store_is_not_published(made, tmp_path):
     """Its runs would pass for forgotten ones."""
     publish_tables(made, tmp_path / "out")
@@ -581,6 +594,7 @@ def check_figures(store, folder, monkeypatch):
         assert rounded((s, n, cost or 0.0, rate) for s, n, cost, rate in rows) == known, engine
 
 
+@pytest.mark.slow
 def test_the_code_of_the_docs_gives_the_figures_of_the_warehouse(made, tmp_path, monkeypatch):
     check_figures(made, tmp_path, monkeypatch)
 

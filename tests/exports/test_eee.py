@@ -245,6 +245,7 @@ def test_sets_that_are_scored_in_part_come_back(tmp_path):
     assert not first.sql("FROM metric_audit WHERE status = 'differs'").fetchall()
 
 
+@pytest.mark.slow
 def test_results_of_several_task_sets_have_ids_of_their_own(tmp_path):
     store = new_store(tmp_path / "own")
     rows = [f"r,m,{name},{n},{n > 0}" for name in ("easy", "hard") for n in range(3)]

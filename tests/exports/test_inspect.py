@@ -245,6 +245,7 @@ def test_all_seen_logs_come_back_as_they_were(tmp_path):
     assert grown <= 2
 
 
+@pytest.mark.slow
 def test_a_run_without_a_time_is_not_of_1970(store, tmp_path):
     row = {"id": "a", "result": "Hi.", "inference_log": ""}
     path = tmp_path / "result" / "m" / "BFCL_v4_simple_python_result.json"

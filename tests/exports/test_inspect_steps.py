@@ -111,6 +111,7 @@ def test_steps_are_events_in_spans(trial, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_sample_without_steps_has_no_events(examples, tmp_path):
     samples, _ = exported(examples, tmp_path)
     assert samples

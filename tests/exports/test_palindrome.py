@@ -42,6 +42,7 @@ def check_again(tmp_path, store, **selection):
     assert files_in(tmp_path / "first") == files_in(tmp_path / "second")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_extras", [False, True])
 def test_examples_export_to_the_same_bytes_again(examples, tmp_path, with_extras):
     check_again(tmp_path, examples, with_extras=with_extras)

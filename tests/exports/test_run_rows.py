@@ -42,6 +42,7 @@ def queries(monkeypatch):
     return queries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["inspect", "eee"])
 def test_blocks_leave_no_trace(examples, tmp_path, monkeypatch, queries, name):
     """Blocks end within files and between them, and one has results of several runs."""

@@ -199,6 +199,7 @@ def test_what_cannot_be_used_is_in_quarantine(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_any_order_halves_and_repeats_give_equal_rows(tmp_path):
     records = [{**VOTE, "instruction": f"q{n}", "generator_2": f"m{n % 2}"} for n in range(9)]
     board = tmp_path / "weighted_judge" / "leaderboard.csv"

@@ -294,6 +294,7 @@ ODD = [
 ]
 
 
+@pytest.mark.slow
 def test_run_ids_with_odd_characters(cli, store, tmp_path):
     for n, model in enumerate(ODD):
         write_log(tmp_path / "logs" / f"{n}.yaml", log(model=model))

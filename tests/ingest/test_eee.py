@@ -172,6 +172,7 @@ def test_aggregate_and_samples_in_any_order(tmp_path):
         assert digests_after(tmp_path / name, *imports) == whole
 
 
+@pytest.mark.slow
 def test_epochs_and_scales(tmp_path):
     """Lines of the same sample are its attempts; percentages are not compared with samples."""
     wrong = {**SAMPLE, "evaluation": {"score": 0.0, "is_correct": False}}

@@ -93,6 +93,7 @@ def test_cells_that_contradict_themselves_go_to_quarantine(tmp_path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=NO_REFERENCE)
 @pytest.mark.parametrize("name", ["swebench-bash-only", "terminal-bench-1.0"])
 def test_accuracies_are_those_of_the_oracle(tmp_path, name):
@@ -120,6 +121,7 @@ def test_items_have_all_attempts_and_no_share_is_taken_for_one(tmp_path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=NO_REFERENCE)
 def test_items_of_the_reference_are_those_of_its_file(tmp_path):
     path = FOLDER / "terminal-bench-1.0.jsonl"

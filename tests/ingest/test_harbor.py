@@ -140,6 +140,7 @@ def test_the_verdict_and_the_end(store, tmp_path, rewards, exception, expected):
     assert row["system"] == "crab 2 (model not recorded)"
 
 
+@pytest.mark.slow
 def test_a_task_of_several_steps(store, tmp_path):
     value = trial(verifier_result={"rewards": {"reward": 0.5}})
     value["step_results"] = [
@@ -170,6 +171,7 @@ def test_a_task_of_several_steps(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_trial_in_the_file_of_its_job_and_in_its_own_is_one(tmp_path):
     amounts = {"n_input_tokens": 0, "n_output_tokens": None, "cost_usd": 0}
     value = trial(verifier_result={"rewards": {"reward": 1}}, agent_result=amounts)

@@ -137,6 +137,7 @@ def test_every_trajectory_by_its_steps(stores):
     assert n_checked == 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["harbor", "atif"])
 def test_every_figure(stores, form):
     audit = defaultdict(list)
@@ -157,6 +158,7 @@ def test_every_figure(stores, form):
     assert "differs" not in {row["status"] for rows in audit.values() for row in rows}
 
 
+@pytest.mark.slow
 def test_in_halves_and_in_any_order(tmp_path):
     job = TRIALS / "harbor" / "jobs-0.24.0" / "mixed-agents"
     parts = [*sorted(path for path in job.iterdir() if path.is_dir()), job / "result.json"]

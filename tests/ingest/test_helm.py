@@ -162,6 +162,7 @@ def test_a_call_from_the_cache_counts_in_each_task_set(store, tmp_path):
     assert rows(store, copies) == [(f"v2/{NAME}", f"v1/{NAME}", 4)]
 
 
+@pytest.mark.slow
 def test_files_that_come_later(tmp_path):
     folder = write_run(tmp_path / "whole" / NAME)
     whole, parts = queried_store(tmp_path / "one"), queried_store(tmp_path / "two")

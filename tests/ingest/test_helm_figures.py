@@ -4,6 +4,7 @@ import random
 from collections import defaultdict
 from copy import deepcopy
 
+import pytest
 from helm_cases import NAME, request, stat, write_run
 from support import import_into
 
@@ -108,6 +109,7 @@ def trial_figures(of_trial):
     return found
 
 
+@pytest.mark.slow
 def test_every_figure_follows_from_trials_and_variants(store, tmp_path):
     n_trials = 3
     made = list(cases(random.Random(1), n_trials))

@@ -122,6 +122,7 @@ def test_a_conflicting_log_is_refused_completely(cli, store, tmp_path):
     assert digests(store) == before
 
 
+@pytest.mark.slow
 def test_the_rest_is_imported_despite_a_conflict(cli, store, tmp_path):
     cli("import", write_log(tmp_path / "a.yaml", log([1, 2])))
     write_log(tmp_path / "new" / "a.yaml", log([2, 3]))
@@ -156,6 +157,7 @@ def test_as_an_empty_name_is_refused(cli, store, tmp_path):
     assert (ended.code, store.lake.batch_names()) == (2, set())
 
 
+@pytest.mark.slow
 def test_replace_shows_only_the_new_generation(cli, store, tmp_path):
     cli("import", write_log(tmp_path / "a.yaml", log([1, 2])))
     ended = cli("import", "--replace", write_log(tmp_path / "b.yaml", log([2, 3])))

@@ -118,6 +118,7 @@ def test_items_have_the_question_and_the_right_answers(store, tmp_path, samples)
     assert store.sql(item).fetchall() == store.sql(same).fetchall()
 
 
+@pytest.mark.slow
 def test_cached_answers_are_marked(store, tmp_path, samples):
     call = samples[0]["events"][1]
     samples[0]["events"][1] = {**call, "cache": "read"}
@@ -197,6 +198,7 @@ def test_a_score_with_several_values_has_a_row_for_each(store, tmp_path):
     assert json.loads(source)["scores"]["multi"]["value"]["x"] == 1  # NaN is no JSON
 
 
+@pytest.mark.slow
 def test_figures_are_audited(store, tmp_path, samples):
     samples[3]["scores"]["match"]["value"] = "I"
     metrics = {"value": 0.75, "stderr": 0.25, "mine": 3, "bootstrap_stderr": 0.2}
@@ -275,6 +277,7 @@ GROUPED = [
 ]
 
 
+@pytest.mark.slow
 def test_figures_of_groups_are_audited(tmp_path, samples):
     for each, letter, group in zip(samples, "CICP", ("x", "x", "y", 3), strict=True):
         each["scores"]["match"]["value"] = letter

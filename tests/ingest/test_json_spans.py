@@ -24,6 +24,7 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("spans") / "object.json"
 
 
+@pytest.mark.slow
 @given(
     document=OBJECTS,
     samples=LISTS,

@@ -93,6 +93,7 @@ def test_people_without_identities_are_slots(tmp_path):
     assert json.loads(run["config"])["annotations"][0]["metric"] == "fluency"
 
 
+@pytest.mark.slow
 def test_what_people_come_to_is_a_gold_rating_where_no_single_one_is_recorded(tmp_path):
     settled = {"fluency": {"majority_human": 2, "mean_human": 2.25}}
     store, _ = imported(tmp_path, write(tmp_path / "data" / "x", item(1, annotations=settled)))
@@ -171,6 +172,7 @@ def test_what_is_damaged_goes_to_quarantine(tmp_path):
     assert len(ratings(store)) == 2
 
 
+@pytest.mark.slow
 def test_the_order_of_imports_does_not_matter(tmp_path):
     items = [item(number) for number in range(4)]
     figures = tmp_path / "results" / "regular" / "news-room.json"
@@ -181,6 +183,7 @@ def test_the_order_of_imports_does_not_matter(tmp_path):
     check_imports_in_any_order(tmp_path / "stores", tmp_path / "half", path, figures)
 
 
+@pytest.mark.slow
 @needs_preferences
 def test_the_reference_sets_have_their_figures(tmp_path):
     if not FOLDER.is_dir():

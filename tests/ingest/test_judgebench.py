@@ -79,6 +79,7 @@ def votes(store):
     )
 
 
+@pytest.mark.slow
 def test_the_second_verdict_is_by_position_and_is_turned(tmp_path):
     store, _ = imported(tmp_path, write(tmp_path / "log.jsonl", pair(judgments=("A>B", "A=B"))))
     assert [tuple(row.values())[1:] for row in votes(store)] == [
@@ -110,6 +111,7 @@ def test_a_judge_is_known_by_its_model_and_method(tmp_path):
     assert query(store, "FROM verdicts WHERE passed IS NOT NULL") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "run_id", "rater", "config"),
     [
@@ -163,6 +165,7 @@ def test_scores_that_are_not_one_for_each_answer_are_kept(tmp_path):
     assert json.loads(row["extra"])["judgment"]["scores"] == [1.0, None]
 
 
+@pytest.mark.slow
 def test_pairs_without_a_judge_are_their_labels(tmp_path):
     record = {k: v for k, v in pair().items() if k not in ("judge_name", "judgments")}
     store, _ = imported(tmp_path, write(tmp_path / "log.jsonl", record))
@@ -170,6 +173,7 @@ def test_pairs_without_a_judge_are_their_labels(tmp_path):
     assert query(store, "SELECT run_id FROM runs") == [{"run_id": "labels gpt"}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
@@ -190,6 +194,7 @@ def test_other_records_go_to_quarantine(tmp_path, record, reason):
     assert {row["pair_id"] for row in votes(store)} == {"p1", "p3"}
 
 
+@pytest.mark.slow
 def test_the_order_of_imports_does_not_matter(tmp_path):
     pairs = [pair(number) for number in range(1, 5)]
     logs = [
@@ -200,6 +205,7 @@ def test_the_order_of_imports_does_not_matter(tmp_path):
     check_imports_in_any_order(tmp_path / "stores", tmp_path / "half", *logs)
 
 
+@pytest.mark.slow
 def test_secrets_are_masked_if_asked(tmp_path):
     log = write(tmp_path / "log.jsonl", pair(response_A="key sk-proj-" + "a1B2" * 12))
     store, summary = imported(tmp_path, log, redact=True)
@@ -207,6 +213,7 @@ def test_secrets_are_masked_if_asked(tmp_path):
     assert "a1B2a1B2" not in str(query(store, "FROM results"))
 
 
+@pytest.mark.slow
 @needs_preferences
 def test_the_reference_file_has_the_figures_of_the_tool(tmp_path):
     if not HAIKU.is_file():

@@ -12,6 +12,8 @@ from judged_logs import (
 from peers import query
 from support import NO_REFERENCE
 
+pytestmark = pytest.mark.slow
+
 SETS = PREFERENCES / "llmbar"
 
 

@@ -38,6 +38,7 @@ def run(tmp_path):
     return write_run(tmp_path / "org__m")
 
 
+@pytest.mark.slow
 def test_a_run_is_its_results_and_samples(store, run):
     summary = import_into(store, run[0].parent)
     assert (outcomes(summary), summary.n_results) == ({FileOutcome.IMPORTED: 1}, 15)
@@ -72,6 +73,7 @@ def test_a_run_is_its_results_and_samples(store, run):
     assert passed is True
 
 
+@pytest.mark.slow
 def test_figures_are_recomputed(store, run):
     import_into(store, run[0].parent)
     audit = rows(store, "SELECT task_set, statistic, status, n FROM metric_audit ORDER BY ALL")
@@ -83,6 +85,7 @@ def test_figures_are_recomputed(store, run):
     ]
 
 
+@pytest.mark.slow
 def test_a_figure_that_does_not_follow_from_the_samples_differs(store, run):
     document = json.loads(run[0].read_text())
     document["results"]["capitals"]["acc,none"] += 0.01
@@ -153,6 +156,7 @@ def test_naming_any_file_imports_the_run(store, run):
     assert outcomes(import_into(store, run[2], run[0])) == {FileOutcome.UNCHANGED: 1}
 
 
+@pytest.mark.slow
 def test_several_runs_in_a_folder(store, tmp_path):
     other = TIME.replace("123456", "999999")
     files = write_run(tmp_path / "runs")
@@ -166,6 +170,7 @@ def test_several_runs_in_a_folder(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_changed_samples_conflict(store, run):
     import_into(store, run[0].parent)
     run[1].write_text(lines(sample(i, resps=[["changed"]]) for i in range(6)))
@@ -175,6 +180,7 @@ def test_changed_samples_conflict(store, run):
     assert rows(store, "SELECT models, n_results FROM runs") == [(["org/m"], 15)]
 
 
+@pytest.mark.slow
 def test_filters_and_attempts(store, tmp_path):
     write_samples(
         tmp_path / "run",
@@ -311,6 +317,7 @@ def test_a_samples_file_in_another_encoding(store, tmp_path):
     assert import_into(queried_store(tmp_path / "other"), path.parent).n_quarantined == 0
 
 
+@pytest.mark.slow
 def test_values_of_wrong_types(store, tmp_path):
     write_samples(
         tmp_path / "run",
@@ -344,6 +351,7 @@ def test_values_of_wrong_types(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_name_that_a_line_repeats_has_its_last_value(store, tmp_path):
     path = write_samples(tmp_path / "run", sample(0))
     lasts = lines([sample(1)]).replace('{"doc_id": 1', '{"doc_id": 7, "doc_id": 1', 1)
@@ -357,6 +365,7 @@ def test_a_name_that_a_line_repeats_has_its_last_value(store, tmp_path):
     assert reason.startswith("not JSON: ")
 
 
+@pytest.mark.slow
 def test_a_line_in_quarantine_is_as_the_file_has_it(store, tmp_path):
     path = write_samples(tmp_path / "run", sample(0))
     odd = '{"doc_id":  [1], "acc": NaN}'
@@ -446,6 +455,7 @@ def test_samples_are_read_as_python_reads_json(tmp_path, monkeypatch):
         assert summary.n_results > 300
 
 
+@pytest.mark.slow
 def test_groups_are_means_of_their_tasks(store, tmp_path):
     def figures(value, stderr):
         return {"alias": "g", "acc,none": value, "acc_stderr,none": stderr, "sample_count": {}}
@@ -475,6 +485,7 @@ def test_groups_are_means_of_their_tasks(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_group_without_its_tasks_cannot_be_recomputed(store, tmp_path):
     [path, *_] = write_run(tmp_path / "run")
     document = json.loads(path.read_text())
@@ -487,6 +498,7 @@ def test_a_group_without_its_tasks_cannot_be_recomputed(store, tmp_path):
     assert rows(store, query) == [("acc", "not recomputable", reason)]
 
 
+@pytest.mark.slow
 def test_statistics_other_than_the_mean(store, tmp_path):
     """A median as in `lm_eval.api.metrics`, errors drawn at random, and a mean over NaN."""
     scores = {"high": [4.0, 1.0, 3.0, 2.0], "odd": [1.0, math.nan, 1.0, 0.0]}
@@ -528,6 +540,7 @@ def test_statistics_other_than_the_mean(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_error_of_a_plain_mean_since_0_4_13(store, tmp_path):
     """Version 0.4.13 has the error of independent tasks there, and still pools it elsewhere."""
     [path, *_] = write_run(tmp_path / "run")
@@ -551,6 +564,7 @@ def test_error_of_a_plain_mean_since_0_4_13(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_results_without_samples(store, tmp_path):
     old = {"results": {"lambada": {"acc": 0.5, "acc_stderr": 0.01, "ppl": math.nan}}}
     for step in (1, 2):
@@ -688,6 +702,7 @@ def test_a_model_by_its_arguments(store, tmp_path):
     assert rows(store, "SELECT models FROM runs") == [(["gpt-x"],)]
 
 
+@pytest.mark.slow
 def test_the_same_item_in_another_tool(store, tmp_path):
     asked = request(0)
     asked["instance"]["input"]["text"] = "Which is capitals 1?\r\n"

@@ -33,6 +33,7 @@ def is_close(ours, theirs):
     return math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-9)
 
 
+@pytest.mark.slow
 def test_every_sample(store):
     found = {}
     for (

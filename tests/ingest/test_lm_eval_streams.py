@@ -45,6 +45,7 @@ def quarantined(store):
     return [(path.rpartition("/")[2], line, reason.split(" (")[0]) for path, line, reason in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_early", [True, False])
 def test_lines_that_cannot_be_used_amid_a_stream(store, tmp_path, monkeypatch, is_early):
     small_blocks(monkeypatch)

@@ -134,6 +134,7 @@ def test_a_damaged_table_of_results_goes_to_quarantine(tmp_path):
     assert "line" in reason or "expected" in reason or "close" in reason
 
 
+@pytest.mark.slow
 @needs_items
 def test_the_reference_data_are_read_whole(tmp_path):
     store = imported(tmp_path, *FOLDER.glob("*.yaml"), FOLDER / "cyber")

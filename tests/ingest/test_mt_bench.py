@@ -293,6 +293,7 @@ def test_a_grade_is_a_rating_of_each_turn(tmp_path):
     assert json.loads(strange["extra"]) == {"category": "writing", "avg_score": 8.5, **kept}
 
 
+@pytest.mark.slow
 def test_both_orders_of_a_pair_are_two_votes(tmp_path):
     records = [
         PAIR,
@@ -328,6 +329,7 @@ def test_both_orders_of_a_pair_are_two_votes(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_judgements_and_people_of_fastchat(tmp_path):
     folder = tmp_path / "mt_bench"
     failed = {**SINGLE, "score": -1, "question_id": 82, "judge": ["gpt-4", "single-v1"], "turn": 1}
@@ -366,6 +368,7 @@ def test_judgements_and_people_of_fastchat(tmp_path):
     assert (task["task_id"], task["prompt"], task["seq"]) == ("81", "q1\n\nq2", 81)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["somewhere", "judgments/en", "en/judgments/j/elsewhere"])
 def test_where_a_file_lies_says_no_more_than_its_language(tmp_path, place):
     store = imported(tmp_path, write_lines(tmp_path / place / "a.jsonl", PAIR))
@@ -374,6 +377,7 @@ def test_where_a_file_lies_says_no_more_than_its_language(tmp_path, place):
     assert rows == [{"task_set": task_set, "rater_config": '{"model":"j"}'}]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_used_is_in_quarantine(tmp_path):
     records = [
         {**SINGLE, "model": None},
@@ -401,6 +405,7 @@ def test_what_cannot_be_used_is_in_quarantine(tmp_path):
     assert len(query(store, "FROM ratings")) == 1
 
 
+@pytest.mark.slow
 def test_any_order_halves_and_repeats_give_equal_rows(tmp_path):
     folder = tmp_path / "data" / "en" / "judgments"
     numbers = range(81, 87)

@@ -174,6 +174,7 @@ OF_LOGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", OF_LOGS.values(), ids=OF_LOGS)
 def test_a_record_nested_too_deeply_is_quarantined_and_the_rest_goes_in(store, tmp_path, make):
     make(tmp_path / "in", [nested(n_levels) for n_levels in LEVELS])

@@ -115,6 +115,7 @@ def test_a_log_that_was_cut_and_comes_whole_later(tmp_path):
         assert digests_after(folder, [cut], [log], [cut]) == whole
 
 
+@pytest.mark.slow
 def test_calls_after_the_first_are_kept_and_counted(tmp_path):
     judged = [
         event(0, "sampling", prompt="Q", sampled="A", usage={"prompt_tokens": 3}),
@@ -138,6 +139,7 @@ def test_calls_after_the_first_are_kept_and_counted(tmp_path):
     assert [row["raw_output"] for row in answers] == ["A", "B"]
 
 
+@pytest.mark.slow
 def test_each_of_several_matches_counts(tmp_path):
     matches = [event(n, "match", correct=n != 2, expected="x") for n in (1, 2, 3)]
     report = {"final_report": {"accuracy": 3 / 4}, "run_id": "r"}
@@ -151,6 +153,7 @@ def test_each_of_several_matches_counts(tmp_path):
     assert run == {"seed": 7, "task_set": "e.dev", "started_at": "2024-02-06 06:28:16.123456"}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_used_is_rejected_with_its_line(tmp_path):
     log = write(
         tmp_path / "log.jsonl",
@@ -188,6 +191,7 @@ def verdicts(store):
     return [row["passed"] for row in found]
 
 
+@pytest.mark.slow
 def test_a_match_is_the_verdict(store, tmp_path):
     samples = [
         event(at, kind, f"e.dev.{at // 2}", **data)
@@ -217,6 +221,7 @@ def test_a_match_is_the_verdict(store, tmp_path):
     assert metrics == [{"scorer": "Match", "metric": "passed", "mean": 0.25, "n_tasks": 2}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cls", "values", "expected"),
     [
@@ -256,6 +261,7 @@ def test_verdicts_of_the_reference_logs_are_their_matches(logs):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", ["JsonValidator", "MatchWithSolvers", "MultipleChoice", "Lambada"])
 def test_accuracies_of_matches(store, tmp_path, cls):
     """As the classes of version 3.0.1 record and report them; `JsonValidator` expects nothing."""

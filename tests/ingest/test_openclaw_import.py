@@ -85,6 +85,7 @@ def test_a_second_snapshot_is_kept_with_the_first(store, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_results_at_a_later_place_are_not_new(store, tmp_path):
     ends = [line(prompt_id="P1"), line(prompt_id="P2")]
     import_into(store, write_lines(tmp_path / "end.jsonl", *ends))
@@ -118,6 +119,7 @@ def test_a_log_of_several_runs_becomes_several_runs(store, tmp_path):
         import_into(store, path, run_as="one")
 
 
+@pytest.mark.slow
 def test_two_logs_of_a_run_in_one_import_are_one(store, tmp_path):
     write_lines(tmp_path / "logs" / "1.jsonl", line())
     write_lines(tmp_path / "logs" / "2.jsonl", line(), line(prompt_id="P1"))
@@ -126,6 +128,7 @@ def test_two_logs_of_a_run_in_one_import_are_one(store, tmp_path):
     assert n_results(store) == [("r", 2)]
 
 
+@pytest.mark.slow
 def test_duplicate_cells_all_count(store, tmp_path):
     import_into(store, write_lines(tmp_path / "r.jsonl", line(), line(), line(e2e_ms=300)))
     assert store.sql("SELECT n_total, p50_ms FROM openclaw_summary").fetchall() == [(3, 100.0)]
@@ -169,6 +172,7 @@ def summary_of(store, path, tmp_path):
     return json.loads((tmp_path / "out" / "runs" / "r" / "summary.json").read_bytes())
 
 
+@pytest.mark.slow
 def test_the_mean_of_whole_milliseconds_is_exact(store, tmp_path):
     # Decimals with 15 places cannot represent either of them exactly.
     lines = [line(model="one", e2e_ms=299277), line(e2e_ms=1), line(e2e_ms=10**17)]
@@ -176,6 +180,7 @@ def test_the_mean_of_whole_milliseconds_is_exact(store, tmp_path):
     assert [group["latency_ms"]["mean"] for group in groups] == [(1 + 10**17) / 2, 299277.0]
 
 
+@pytest.mark.slow
 def test_groups_with_equal_sort_keys_have_an_order(store, tmp_path):
     lines = [line(model=f"{n}", thinking_level=level) for n in range(9) for level in ("None", None)]
     groups = summary_of(store, write_lines(tmp_path / "r.jsonl", *lines), tmp_path)["models"]
@@ -293,6 +298,7 @@ def test_prompts_given_later_apply_to_the_run(store, tmp_path):
     assert outcomes(import_into(store, path, **options)) == {FileOutcome.UNCHANGED: 1}
 
 
+@pytest.mark.slow
 def test_prompts_in_the_store_apply_to_a_config_that_names_them(store, tmp_path):
     import_into(store, write_run(tmp_path / "runs" / "r"))
     (tmp_path / "elsewhere").mkdir()
@@ -398,6 +404,7 @@ def n_runs(store):
     return store.sql("SELECT run_id, n_results FROM runs ORDER BY run_id").fetchall()
 
 
+@pytest.mark.slow
 def test_a_lone_surrogate_is_exported_as_its_escape(store, tmp_path):
     config = {**CONFIG, "prompts_path": "../\ud800.json", "\udfff": ["\ud800"]}
     inventory = {**INVENTORY, "ollama_store_du": "94G\ud800"}
@@ -409,6 +416,7 @@ def test_a_lone_surrogate_is_exported_as_its_escape(store, tmp_path):
     assert "94G\ufffd" in (out / "summary.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_document_with_a_byte_order_mark_and_odd_values_is_reproduced(store, tmp_path):
     folder = write_run(tmp_path / "r")
     config = {**CONFIG, "zahl": float("inf")}
@@ -453,6 +461,7 @@ def test_huge_token_counts_do_not_break_the_costs(store, tmp_path):
     assert store.sql("SELECT n_results, input_tokens FROM costs").fetchall() == [(2, None)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["..", "a/b", ".", "a\\b"])
 def test_a_runs_name_never_leads_out_of_the_folder(store, tmp_path, name):
     import_into(store, write_lines(tmp_path / "r.jsonl", line(run_id=name)))

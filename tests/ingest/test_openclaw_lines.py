@@ -176,6 +176,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 def test_small_and_large_logs_are_read_alike(tmp_path, monkeypatch):
     numbers = [0.5, -0.0, 1e16, 1.5e-7, 2**60, [1.25, {"a": 3e5}], "3e5", True, "\x1f\x00"]
     lines = [line(parsed_output=each) for each in numbers]

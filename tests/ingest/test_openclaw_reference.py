@@ -90,6 +90,7 @@ def test_a_run_is_reproduced(exported, name):
             assert back.read_text("utf-8").startswith(path.read_text("utf-8"))
 
 
+@pytest.mark.slow
 @needs_reference
 def test_recorded_verdicts_and_tools_equal_ours(store):
     assert store.sql("FROM verdict_drift WHERE suite = 'openclaw'").fetchall() == []

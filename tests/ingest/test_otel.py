@@ -87,6 +87,7 @@ def trials(tmp_path):
     return imported
 
 
+@pytest.mark.slow
 def test_parents_may_come_late_or_never(trials):
     child, orphan = call(2, parent=1), call(3, parent=99)
     (trial,) = trials(otlp(child), otlp(orphan), otlp(agent(1)))
@@ -153,6 +154,7 @@ def test_an_error_with_a_verdict_is_no_contradiction(trials, label):
     assert not query(trials.store, "FROM checks.contradictory_outcomes")
 
 
+@pytest.mark.slow
 def test_evaluations_come_as_log_records_too(trials):
     def log(**ids):
         made = evaluation(score__label="fail")
@@ -171,6 +173,7 @@ def test_evaluations_come_as_log_records_too(trials):
     assert (reject["line"], reject["reason"]) == (3, "evaluates an answer that the file lacks")
 
 
+@pytest.mark.slow
 def test_an_evaluation_of_a_trace_in_another_file_finds_its_trial(tmp_path):
     made = evaluation("tone", score__value=0.5)
     record = {"traceId": TRACE, "attributes": made["attributes"]}
@@ -208,6 +211,7 @@ def test_a_trace_of_several_tasks_has_a_trial_for_each(trials):
     assert json.loads(around["document"])["name"] == "span 1"
 
 
+@pytest.mark.slow
 def test_a_root_with_an_error_ends_the_trial_but_a_tool_does_not(trials):
     tool = {"gen_ai__operation__name": "execute_tool", "gen_ai__tool__name": "grep"}
     good = [agent(1), span(2, 1, error="no such file", **tool)]
@@ -378,6 +382,7 @@ def test_messages_by_convention(trials, attributes):
     ]
 
 
+@pytest.mark.slow
 def test_parts_are_kept_where_text_and_calls_do_not_say_all(trials):
     text = {"type": "text", "content": "I look."}
     calls = [{"type": "tool_call", "id": f"c{n}", "name": "ls", "arguments": {}} for n in (1, 2)]
@@ -422,6 +427,7 @@ def test_pictures_are_kept_by_hash(trials):
     assert "AAAA" not in kept
 
 
+@pytest.mark.slow
 def test_order_halves_and_repeats_change_nothing(tmp_path):
     documents = [
         otlp({**agent(1), "traceId": f"{n:032x}"}, {**call(2, 1), "traceId": f"{n:032x}"})
@@ -439,6 +445,7 @@ def test_order_halves_and_repeats_change_nothing(tmp_path):
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.slow
 def test_a_trace_that_was_cut_off_grows(tmp_path):
     spans = [agent(1), call(2, 1), {**call(3, 1), "events": [evaluation(score__label="pass")]}]
     whole = write(tmp_path / "whole.jsonl", *map(otlp, spans))
@@ -485,6 +492,7 @@ def test_what_stands_where_spans_belong_is_rejected(trials, broken):
     assert (reject["line"], reject["reason"][:5]) == (2, "not a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_damage_is_never_a_crash(tmp_path, seed):
     rng = random.Random(seed)

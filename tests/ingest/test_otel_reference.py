@@ -66,6 +66,7 @@ def models_of(row):
     return {name for each in models for name in ([each] if isinstance(each, str) else each)}
 
 
+@pytest.mark.slow
 def test_kinds_of_spans_and_evaluations_equal_the_reference(spans):
     kinds = {"llm": "model", "GENERATION": "model", "TOOL": "tool", "SPAN": "other"}
     for trial in reference_rows("otel", "trial"):
@@ -102,6 +103,7 @@ def test_kinds_of_spans_and_evaluations_equal_the_reference(spans):
             assert extra["gen_ai.response.id"] == each["gen_ai.response.id"]
 
 
+@pytest.mark.slow
 @needs_trials
 def test_what_is_no_trace_is_declined_or_quarantined(tmp_path):
     for other in reference_rows("otel", "other"):

@@ -7,6 +7,8 @@ from judged_logs import PREFERENCES, check_imports_in_any_order, imported, needs
 from peers import query, same
 from support import NO_REFERENCE, import_into
 
+pytestmark = pytest.mark.slow
+
 FOLDER = PREFERENCES / "pandalm"
 # The votes of people as a majority, and each judge's next to it: 0 for a tie, 1 and 2 for a and b.
 MAJORITY = """

@@ -40,6 +40,7 @@ def test_posters_with_two_equal_records_are_agreed(samples):
     assert session.agreed() == []
 
 
+@pytest.mark.slow
 def test_an_annotator_who_adjudicates_is_warned(samples):
     adjudicate = ("annotate", "adjudicate", "--agreed", "--by")
     warning = f"BEN wrote a record of {AGREED}: let a third person adjudicate"
@@ -86,6 +87,7 @@ def test_adjudication_from_a_file_and_in_the_terminal(samples):
     assert json.loads(run(samples.path, "annotate", "list", "--format", "json")) == []
 
 
+@pytest.mark.slow
 def test_one_annotator_is_not_enough(samples, tmp_path):
     lonely = "e03e7f13bf09"
     folder = tmp_path / "more" / "dao"

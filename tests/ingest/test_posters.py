@@ -70,6 +70,7 @@ def test_every_sub_score_equals_the_original(reference):
         assert {name: row[name] for name in names} == {name: case[name] for name in names}
 
 
+@pytest.mark.slow
 @needs_reference
 @pytest.mark.parametrize(("folder", "report", "run_id"), REPORTED)
 def test_report_equals_the_original(reference, tmp_path, folder, report, run_id):
@@ -207,6 +208,7 @@ def test_published_reports_of_the_original_are_silver_where_they_say_so(referenc
         assert labels == {name: "silver" if name in silver else None for name in names}
 
 
+@pytest.mark.slow
 def test_ledger_says_none_where_an_older_report_lacks_a_figure(tmp_path):
     folder = tmp_path / "20260101-084403-old"
     folder.mkdir()
@@ -296,6 +298,7 @@ def test_layout_under_benchmark_with_exclusion(samples):
     assert excluded == [{"reason": "carousel"}]
 
 
+@pytest.mark.slow
 def test_a_record_that_is_not_json_is_a_violation(tmp_path):
     shutil.copytree(SAMPLES, tmp_path / "posters")
     broken = "8cedf912fc27.json"

@@ -151,6 +151,7 @@ def check_result(each, extra, result):
         assert hashlib.sha256(dumped.encode()).hexdigest() == result["vars_sha256"]
 
 
+@pytest.mark.slow
 @needs_peers
 def test_every_figure_is_recomputed_or_has_a_reason(logs, by_file):
     audit = query(logs, "FROM metric_audit WHERE suite = 'promptfoo'")
@@ -240,6 +241,7 @@ def test_json_lines_that_were_cut_and_come_whole_later(tmp_path):
     assert digests_after(tmp_path / "cut", [cut], [log], [cut]) == whole
 
 
+@pytest.mark.slow
 def test_repetitions_are_attempts_at_a_task(tmp_path):
     """Weighted named scores, and columns that only their place tells apart."""
     named = {"namedScores": {"a.b \u00fc": 0.5}, "latencyMs": 7}
@@ -294,6 +296,7 @@ def test_cached_answers_and_errors(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_label_in_json_that_prompts_and_results_write_differently(tmp_path):
     """As a chat in a YAML block: the evaluation keeps its last line end, its results do not."""
     chat = '[{"role": "user", "content": "{{q}}"}]'
@@ -307,6 +310,7 @@ def test_a_label_in_json_that_prompts_and_results_write_differently(tmp_path):
     assert len(query(store, "SELECT DISTINCT settings FROM results")) == 1
 
 
+@pytest.mark.slow
 def test_results_of_version_2_find_their_columns(tmp_path):
     """They have no index; the evaluation names a provider by its label, and a result by both."""
     provider = {"id": "p:m", "label": "mild"}
@@ -328,6 +332,7 @@ def test_results_of_version_2_find_their_columns(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_details_of_tokens(tmp_path):
     """Results without details took none of those tokens."""
     details = {"reasoning": 3, "acceptedPrediction": 0}
@@ -344,6 +349,7 @@ def test_details_of_tokens(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_column_in_which_every_call_failed(tmp_path):
     failed = {"success": False, "failureReason": 2, "score": 0, "response": {"error": "429"}}
     metrics = {"testPassCount": 0, "testFailCount": 0, "testErrorCount": 2}
@@ -356,6 +362,7 @@ def test_a_column_in_which_every_call_failed(tmp_path):
 
 
 # As 0.121.20 and 0.118.17 report the same results: the older counts first and compares then.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("version", "n_passed", "n_assertions"), [("new", 1, (1, 3)), ("old", 2, (2, 0))]
 )
@@ -454,6 +461,7 @@ def database(path, rows=(), *, table="CREATE TABLE eval_results"):
     return path
 
 
+@pytest.mark.slow
 def test_a_database_with_strange_values(tmp_path):
     rows = [
         ("r1", "e1", 0, 0, '{"output": "A"}', 1, 1.0, '{"id": "p"}', "kept"),
@@ -514,6 +522,7 @@ def test_secrets_of_what_is_broken_are_masked_in_quarantine(tmp_path):
     assert traces(store, secret) == []
 
 
+@pytest.mark.slow
 def test_secrets_are_masked_in_every_form(tmp_path):
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     told = row(0, response={"output": f"use {secret}"})

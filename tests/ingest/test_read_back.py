@@ -62,6 +62,7 @@ def test_older_logs_are_reproduced(tmp_path, monkeypatch):
         assert_read_back(store, logs)
 
 
+@pytest.mark.slow
 @needs_reference
 def test_no_reference_log_needs_its_source_text_or_has_unknown_fields(store):
     import_into(store, PALINDROME / "benchmark_logs")
@@ -130,6 +131,7 @@ STRANGE = {
 }
 
 
+@pytest.mark.slow
 def test_odd_tasks_are_reproduced(store, tmp_path):
     documents = {
         what: log(tasks=[task(1), task(2, **fields), task(3)], model=f"models/{number}.yaml")
@@ -145,6 +147,7 @@ def test_odd_tasks_are_reproduced(store, tmp_path):
         assert found[run_id_of(document)] == document, what
 
 
+@pytest.mark.slow
 def test_a_count_with_a_decimal_point_counts(store, tmp_path):
     tokens = [120, 120.0, "120", 120.5, True, 1e300]
     tasks = [task(n, metadata={"input_tokens": value}) for n, value in enumerate(tokens)]
@@ -153,6 +156,7 @@ def test_a_count_with_a_decimal_point_counts(store, tmp_path):
     assert counted == [(120,), (120,), (120,), (None,), (None,), (None,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lines",
     [
@@ -178,6 +182,7 @@ def test_a_duplicate_key_keeps_the_text_of_its_record(store, tmp_path, lines):
     assert lines in source
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [".nan", "[.inf]", "{a: -.inf}"])
 @pytest.mark.parametrize("key", ["own", "metadata"])
 def test_numbers_that_json_lacks_keep_the_text_of_their_record(store, tmp_path, key, value):
@@ -191,6 +196,7 @@ def test_numbers_that_json_lacks_keep_the_text_of_their_record(store, tmp_path, 
         json.loads(extra, parse_constant=pytest.fail)
 
 
+@pytest.mark.slow
 def test_unknown_root_fields_are_reproduced(store, tmp_path):
     meant = log(run_note="toinen kone", hosts=["a", 2, None], options={"x": {"y": 1.5}})
     import_into(store, write_log(tmp_path / "log.yaml", meant))

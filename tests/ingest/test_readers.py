@@ -129,6 +129,7 @@ def test_a_declined_file_is_named_and_does_not_fail_the_import(store, tmp_path, 
     assert command(store.path, "import", tmp_path).code == 0
 
 
+@pytest.mark.slow
 def test_a_stream_without_rows_is_a_run_if_it_says_so(store, tmp_path, monkeypatch):
     def read(path, _context):
         stream = Stream(paths=(path,), tables=("results",), blocks=lambda: iter(()), is_run=True)
@@ -224,6 +225,7 @@ def test_a_small_file(store, tmp_path):
     assert outcomes(import_into(store, tmp_path)) == {FileOutcome.UNCHANGED: 2}
 
 
+@pytest.mark.slow
 def test_a_folder(store, tmp_path):
     run = tmp_path / "in" / "r1"
     run.mkdir(parents=True)
@@ -238,6 +240,7 @@ def test_a_folder(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_rows_of_two_tables_may_have_one_id(store, tmp_path):
     run = tmp_path / "in" / "r1"
     run.mkdir(parents=True)
@@ -323,6 +326,7 @@ def test_a_part_of_a_run_is_compared_with_the_same_part_only(store, tmp_path, mo
     assert rows(store, "task_id", "results") == [("a1",), ("a2",), ("b1",), ("b2",)]
 
 
+@pytest.mark.slow
 def test_new_rows_of_an_uncompared_table_are_growth(store, tmp_path, monkeypatch):
     """As if a later version of a reader found more in the same results."""
     path = toy_log(tmp_path / "a.toy", "r t1 yes")
@@ -390,6 +394,7 @@ def test_a_misspelt_column_of_a_stream_is_refused(store, tmp_path, monkeypatch):
         import_into(store, toy_log(tmp_path / "a.toy", "x"))
 
 
+@pytest.mark.slow
 def test_strict_as_and_redact_apply_to_streams(store, tmp_path):
     bad = toy_log(tmp_path / "bad.toy", "r t1 NO")
     assert outcomes(import_into(store, bad, strict=True)) == {FileOutcome.REFUSED: 1}

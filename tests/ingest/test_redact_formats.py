@@ -166,6 +166,7 @@ def test_harmless_texts_are_stored_as_they_are(tmp_path, name):
     assert "(redacted)" not in stored(store)
 
 
+@pytest.mark.slow
 def test_adjacent_tokens_of_a_kept_copy_stay_two_fields(tmp_path):
     token = "fm2_" + "q8Zr3LxV7tN2mKf9" * 4
     (tmp_path / "log.csv").write_text(

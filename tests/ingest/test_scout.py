@@ -84,6 +84,7 @@ def test_every_transcript_equals_its_reference(transcripts):
         assert counted == [{"n": trial["message_count"]}]
 
 
+@pytest.mark.slow
 def test_a_row_is_a_trial(tmp_path):
     store = new_store(tmp_path / "store")
     import_into(store, write(tmp_path / "a.parquet", ROW))
@@ -101,6 +102,7 @@ def test_a_row_is_a_trial(tmp_path):
     assert digests(store) == before
 
 
+@pytest.mark.slow
 def test_a_transcript_with_an_error_and_a_verdict_is_no_contradiction(tmp_path):
     rows = [
         {**ROW, "transcript_id": f"t{n}", "error": "lost", "success": passed}
@@ -115,6 +117,7 @@ def test_a_transcript_with_an_error_and_a_verdict_is_no_contradiction(tmp_path):
     assert not query(store, "FROM checks.contradictory_outcomes")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_used_is_rejected(tmp_path):
     broken = {**ROW, "messages": "[7, {", "events": '[1, {"event": 3}]', "transcript_id": "t2"}
     store = new_store(tmp_path / "store")

@@ -84,6 +84,7 @@ def test_an_import_reports_the_line_and_not_the_key(cli, tmp_path):
     assert KEYS[0] not in ended.err + ended.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plain", [True, False])
 def test_redact_keeps_keys_out_of_the_whole_store(store, tmp_path, plain):
     for n, key in enumerate(KEYS):

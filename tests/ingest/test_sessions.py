@@ -82,6 +82,7 @@ def test_a_session_is_refused_until_the_user_says_what_happens_to_secrets(tmp_pa
     assert not store.lake.batch_names()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redact", [False, True])
 def test_secrets_are_kept_or_masked_as_said(tmp_path, redact):
     text = f"export OPENAI_API_KEY={KEY}"
@@ -109,6 +110,7 @@ def test_the_command_takes_one_of_both_options(tmp_path):
 # --- lines
 
 
+@pytest.mark.slow
 def test_usage_of_a_message_in_several_lines_counts_once(tmp_path):
     usages = [
         {"input_tokens": 9, "output_tokens": 1, "cache_read_input_tokens": 100},
@@ -131,6 +133,7 @@ def test_usage_of_a_message_in_several_lines_counts_once(tmp_path):
     assert steps[2]["parent_id"] == "u2"
 
 
+@pytest.mark.slow
 def test_a_call_has_its_result_its_error_and_its_exit_code(tmp_path):
     calls = [call(call_id=name, command=name) for name in ("a", "b", "c")]
     failed = result("Exit code 2\nno", "b", is_error=True)
@@ -152,6 +155,7 @@ def test_a_call_has_its_result_its_error_and_its_exit_code(tmp_path):
     assert "lost" in step_rows(store)[-1]["extra"]
 
 
+@pytest.mark.slow
 def test_pictures_are_kept_by_their_hash(tmp_path):
     data = base64.b64encode(b"picture" * 99).decode()
     picture = {
@@ -167,6 +171,7 @@ def test_pictures_are_kept_by_their_hash(tmp_path):
     assert [digest in (step["extra"] or "") for step in steps] == [True, False, True, True]
 
 
+@pytest.mark.slow
 def test_the_text_of_a_result_is_stored_once(tmp_path):
     text = "a long line of output " * 9
     again = {"stdout": text, "stderr": "", "parts": [{"text": text}], "other": "kept" * 20}
@@ -176,6 +181,7 @@ def test_the_text_of_a_result_is_stored_once(tmp_path):
     assert "kept" in step_rows(store)[-1]["extra"]
 
 
+@pytest.mark.slow
 def test_errors_of_the_program_are_no_calls_of_a_model(tmp_path):
     zero = {"input_tokens": 0, "output_tokens": 0}
     error = answer(3, "API Error: 529", model="<synthetic>", usage=zero, isApiErrorMessage=True)
@@ -185,6 +191,7 @@ def test_errors_of_the_program_are_no_calls_of_a_model(tmp_path):
     assert step_rows(store)[-1]["error"] == "API Error: 529"
 
 
+@pytest.mark.slow
 def test_unknown_tokens_are_null_and_old_costs_are_summed_up(tmp_path):
     lines = [answer(n, "x", usage={"x": 1}, costUSD=0.25, message_id="m") for n in (2, 3)]
     store, _ = imported(tmp_path, user(1), *lines, answer(4, "y", usage={"x": 1}, costUSD=1))
@@ -193,6 +200,7 @@ def test_unknown_tokens_are_null_and_old_costs_are_summed_up(tmp_path):
     assert trial["cost_usd"] == 1.25
 
 
+@pytest.mark.slow
 def test_a_session_of_two_models_is_a_system_of_both(tmp_path):
     store, _ = imported(tmp_path, user(1), answer(2, "a"), answer(3, "b", model="haiku"))
     [trial] = trial_rows(store)
@@ -203,6 +211,7 @@ def test_a_session_of_two_models_is_a_system_of_both(tmp_path):
 # --- trials
 
 
+@pytest.mark.slow
 def test_a_clear_begins_another_trial_but_not_at_the_start(tmp_path):
     lines = [user(1, CLEAR), user(2, "One"), answer(3, "1"), user(4, CLEAR), user(5, "Two")]
     lines += [answer(6, "2"), user(7, CLEAR), user(8, "Three")]
@@ -212,6 +221,7 @@ def test_a_clear_begins_another_trial_but_not_at_the_start(tmp_path):
     assert [trial["n_steps"] for trial in trial_rows(store)] == [3, 3, 2]
 
 
+@pytest.mark.slow
 def test_a_resumed_session_does_not_count_the_lines_that_it_copies(tmp_path):
     old = [user(1), answer(2, "a")]
     logs = tmp_path / "logs"
@@ -222,6 +232,7 @@ def test_a_resumed_session_does_not_count_the_lines_that_it_copies(tmp_path):
     assert [(row["trial_id"], row["n_steps"]) for row in trial_rows(store)] == [("s", 2), ("t", 2)]
 
 
+@pytest.mark.slow
 def test_a_compaction_does_not_end_the_session(tmp_path):
     boundary = {"subtype": "compact_boundary", "content": "Compacted", "logicalParentUuid": "u2"}
     lines = [user(1), answer(2, "a"), {**line(3, "system", **boundary), "parentUuid": None}]
@@ -245,6 +256,7 @@ def test_what_was_asked_anew_is_a_branch_and_the_one_that_ends_last_is_final(tmp
     assert trial_rows(store)[0]["n_steps"] == 6
 
 
+@pytest.mark.slow
 def test_a_branch_that_was_taken_up_again_is_the_final_one(tmp_path):
     lines = [user(1), answer(2, "a"), user(3, "first"), user(4, "second", after="u2")]
     store, _ = imported(tmp_path, *lines, answer(5, "b", after="u3"))
@@ -282,6 +294,7 @@ def test_a_sub_agent_in_the_file_of_its_session_is_a_trajectory(tmp_path):
     assert (trial["token_scope"], trial["n_steps"], trial["model"]) == ("tree", 7, "opus")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["agent-a7.jsonl", "s/subagents/agent-a7.jsonl"])
 def test_the_file_of_a_sub_agent_is_a_trial_of_its_own(tmp_path, name):
     inner = {"isSidechain": True}
@@ -297,6 +310,7 @@ def test_the_file_of_a_sub_agent_is_a_trial_of_its_own(tmp_path, name):
 # --- again, in any order, longer, damaged
 
 
+@pytest.mark.slow
 def test_a_session_that_goes_on_adds_steps_and_ends_later(tmp_path):
     lines = [
         user(1),
@@ -316,6 +330,7 @@ def test_a_session_that_goes_on_adds_steps_and_ends_later(tmp_path):
     assert trial["ended_at"].second == 6
 
 
+@pytest.mark.slow
 def test_a_call_that_has_a_result_now_is_a_conflict_until_it_replaces(tmp_path):
     lines = [user(1), answer(2, call()), user(3, [result()])]
     store, _ = imported(tmp_path, *lines[:2])
@@ -326,6 +341,7 @@ def test_a_call_that_has_a_result_now_is_a_conflict_until_it_replaces(tmp_path):
     assert [tool["text"] for tool in tools] == ["done"]
 
 
+@pytest.mark.slow
 def test_any_order_of_imports_gives_the_same_store(tmp_path, monkeypatch):
     logs = tmp_path / "logs"
     lines = [user(1), answer(2, "a"), user(3, CLEAR), user(4), answer(5, "b")]
@@ -369,6 +385,7 @@ def test_a_line_of_progress_is_no_step_of_the_session(tmp_path):
     assert [step["name"] for step in step_rows(store)] == [None, "progress", None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "odd",
     [
@@ -434,6 +451,7 @@ ROLLOUT = codex(
 )
 
 
+@pytest.mark.slow
 def test_a_rollout_of_codex_is_a_trial_and_its_usage_is_the_last(tmp_path):
     store, summary = imported(tmp_path, *ROLLOUT)
     assert summary.n_quarantined == 0
@@ -450,6 +468,7 @@ def test_a_rollout_of_codex_is_a_trial_and_its_usage_is_the_last(tmp_path):
     assert query(store, "SELECT prompt FROM results") == [{"prompt": "Fix it."}]
 
 
+@pytest.mark.slow
 def test_a_rollout_that_goes_on_adds_steps(tmp_path):
     store, _ = imported(tmp_path / "a", *ROLLOUT[:9])
     import_into(store, write(tmp_path / "a" / "logs" / "s.jsonl", *ROLLOUT), **KEPT)
@@ -457,6 +476,7 @@ def test_a_rollout_that_goes_on_adds_steps(tmp_path):
     assert trial_rows(store) == trial_rows(whole)
 
 
+@pytest.mark.slow
 def test_damaged_rollouts_are_quarantined_or_kept(tmp_path):
     odd = codex(
         item("message", role=[], content=7),
@@ -493,6 +513,7 @@ def rollout(path, **fields):
     return write(path, {**plain, **fields})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
@@ -515,6 +536,7 @@ def test_a_rollout_has_the_verdict_of_its_reward(tmp_path, fields, expected):
     assert not query(store, "FROM checks.contradictory_outcomes")
 
 
+@pytest.mark.slow
 def test_rollouts_of_a_folder_are_a_run_and_a_broken_one_is_quarantined(tmp_path):
     for n in (1, 2):
         path = tmp_path / "logs" / "job" / f"r__{n}" / "result.json"

@@ -44,6 +44,7 @@ def total(values):
     return None if None in values else sum(values)
 
 
+@pytest.mark.slow
 def test_every_reference_trial_has_equal_values(store):
     rows = {row["trial_id"]: row for row in query(store, "FROM trials")}
     expected = reference_rows("sessions", "trial")

@@ -175,6 +175,7 @@ def test_a_replacement_there_of_what_is_here_is_taken(stores, tmp_path):
     assert content(ours) == content(theirs)
 
 
+@pytest.mark.slow
 def test_replace_leaves_runs_that_are_only_behind(stores, tmp_path):
     ours, theirs = stores("ours"), stores("theirs")
     import_into(ours, write(tmp_path, "one", [1, 2]))
@@ -231,6 +232,7 @@ def test_tags_come_with_their_runs_and_stay_away_with_forgotten_ones(stores, tmp
         assert [value for (value,) in tags] == expected
 
 
+@pytest.mark.slow
 def test_a_run_forgotten_there_is_kept_and_reported(stores, tmp_path):
     ours, theirs = stores("ours"), stores("theirs")
     one = write(tmp_path, "one", [1])
@@ -272,6 +274,7 @@ def test_a_newer_store_is_refused(stores, tmp_path):
     assert ours.lake.batch_names() == set()
 
 
+@pytest.mark.slow
 def test_unfinished_runs_are_reported(stores, tmp_path):
     ours, theirs = stores("ours"), stores("theirs")
     import_into(theirs, write(tmp_path, "one", [1]))
@@ -296,6 +299,7 @@ def test_the_store_itself_and_options_for_logs_are_refused(stores, tmp_path):
     assert "--as: only for logs" in take(ours, theirs, "--as", "x").err
 
 
+@pytest.mark.slow
 def test_stores_and_logs_together(stores, tmp_path):
     ours, theirs = stores("ours"), stores("theirs")
     import_into(theirs, write(tmp_path, "one", [1]))
@@ -307,6 +311,7 @@ def test_stores_and_logs_together(stores, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_killed_import_leaves_nothing_and_is_repeated(stores, tmp_path, monkeypatch):
     ours, theirs = stores("ours"), stores("theirs")
     import_into(theirs, write(tmp_path, "one", [1]), write(tmp_path, "two", [2]))

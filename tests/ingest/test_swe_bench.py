@@ -139,6 +139,7 @@ def test_predictions_of_each_form_are_the_same_trials(store, tmp_path, name, tex
     assert again.n_results == 0
 
 
+@pytest.mark.slow
 def test_predictions_that_cannot_be_used_are_quarantined_with_their_line(store, tmp_path):
     bad = ["[1]", "{", lines({"instance_id": 3}).strip(), json.dumps(prediction(model_patch=[1]))]
     text = lines(prediction(model_patch=None)) + "\n".join(bad)
@@ -150,6 +151,7 @@ def test_predictions_that_cannot_be_used_are_quarantined_with_their_line(store, 
     assert rows(store, "raw_output", "lake.results") == [(None,)]
 
 
+@pytest.mark.slow
 def test_a_repeated_instance_is_numbered_and_an_equal_line_is_not_repeated(store, tmp_path):
     text = lines(prediction(), prediction(), prediction(model_patch="other"))
     import_into(store, write(tmp_path / "x" / "all_preds.jsonl", text))
@@ -157,6 +159,7 @@ def test_a_repeated_instance_is_numbered_and_an_equal_line_is_not_repeated(store
     assert rows(store, "seq, raw_output", "lake.results") == [(1, "diff"), (2, "other")]
 
 
+@pytest.mark.slow
 def test_a_run_report_counts_what_is_not_resolved(store, tmp_path):
     report = run_report(
         resolved=["a"], unresolved=["b"], empty_patch=["c"], error=["d"], incomplete=["e"]
@@ -189,6 +192,7 @@ def test_a_run_report_counts_what_is_not_resolved(store, tmp_path):
     assert extra == ("e",)
 
 
+@pytest.mark.slow
 def test_the_report_of_an_instance_takes_the_place_of_the_line_of_its_run(store, tmp_path):
     logs = tmp_path / "logs" / "run_evaluation" / "my-run" / LABEL
     write(logs / ID / "report.json", instance_report(f2p=["t1"], f2p_failed=["t2"], resolved=False))
@@ -214,12 +218,14 @@ def test_the_report_of_an_instance_takes_the_place_of_the_line_of_its_run(store,
     assert ("submitted_instances", 2.0, 2.0) in audited
 
 
+@pytest.mark.slow
 def test_a_report_of_sb_cli_names_its_run(store, tmp_path):
     report = {**run_report(resolved=["a"]), "pending_instances": 1, "pending_ids": ["p"]}
     import_into(store, write(tmp_path / "swe-bench_lite__test__v1.json", report))
     assert rows(store, "run_id, trial_id, passed") == [("v1", "a", True), ("v1", "p", None)]
 
 
+@pytest.mark.slow
 def test_a_map_of_verdicts(store, tmp_path):
     verdicts = {"instance_a": True, "instance_b": False, "instance_c": "yes"}
     summary = import_into(store, write(tmp_path / "model-1" / "eval_results.json", verdicts))
@@ -231,6 +237,7 @@ def test_a_map_of_verdicts(store, tmp_path):
     assert summary.n_quarantined == 1
 
 
+@pytest.mark.slow
 def test_the_lists_of_a_submission(store, tmp_path):
     lists = {"no_generation": ["a"], "no_logs": ["b"], "generated": ["b", "c", "d"]}
     folder = tmp_path / "20250101_mine"
@@ -261,6 +268,7 @@ def test_zero_tokens_beside_a_cost_are_unknown(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_trajectory_of_swe_agent(store, tmp_path):
     agent = {"name": ID, "model": {"name": "gpt-4o"}}
     config = json.dumps({"agent": agent, "env": {"repo": "r"}})
@@ -282,6 +290,7 @@ def test_a_trajectory_of_swe_agent(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_the_prediction_of_a_trajectory_is_no_second_trial(store, tmp_path):
     folder = tmp_path / LABEL
     write(folder / f"{ID}.traj", swe_agent())
@@ -292,6 +301,7 @@ def test_the_prediction_of_a_trajectory_is_no_second_trial(store, tmp_path):
     assert rows(store, "name", "artifacts") == [(f"predictions/{ID}",)]
 
 
+@pytest.mark.slow
 def test_the_prediction_beside_a_trajectory_of_mini_swe_agent_is_no_second_trial(store, tmp_path):
     write(tmp_path / "out" / ID / f"{ID}.traj.json", mini())
     write(tmp_path / "out" / "preds.json", {ID: prediction(model_name_or_path="gpt")})
@@ -300,6 +310,7 @@ def test_the_prediction_beside_a_trajectory_of_mini_swe_agent_is_no_second_trial
     assert rows(store, "name", "artifacts") == [(f"predictions/{ID}",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "reason", "status"),
     [
@@ -319,6 +330,7 @@ def test_ends_of_swe_agent(store, tmp_path, end, reason, status):
     assert rows(store, "availability_status", "lake.results") == [(status,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "reason"),
     [
@@ -341,6 +353,7 @@ def test_a_trajectory_of_mini_swe_agent(store, tmp_path, end, reason):
     assert "again" not in extra[0]
 
 
+@pytest.mark.slow
 def test_bare_messages_of_mini_swe_agent(store, tmp_path):
     picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{'A' * 500}"}}
     text = {"type": "text", "text": "see"}
@@ -364,6 +377,7 @@ def test_a_demonstration_is_declined(store, tmp_path):
     assert summary.outcomes[FileOutcome.DECLINED] == 1
 
 
+@pytest.mark.slow
 def test_any_order_halves_and_twice_are_the_same_store(tmp_path):
     folder = tmp_path / LABEL
     files = [

@@ -149,6 +149,7 @@ def test_tests_are_checks_and_make_up_the_verdict(imported, trials):
     assert imported.sql(different).fetchall() == []
 
 
+@pytest.mark.slow
 def test_every_figure(imported):
     audited = {
         (run_id, metric): found

@@ -32,6 +32,7 @@ def write(path, rows):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
 def test_no_form_of_a_secret_is_stored(tmp_path, ending):
     rows = [("r", "m", f"t{n}", form, True) for n, form in enumerate(FORMS)]
@@ -47,6 +48,7 @@ def test_no_form_of_a_secret_is_stored(tmp_path, ending):
     assert KEY not in ended.out + ended.err
 
 
+@pytest.mark.slow
 def test_a_masked_secret_takes_no_field_with_it(tmp_path):
     token = "fm2_" + KEY + "lJPECAAAAAAA" * 4
     path = tmp_path / "log.csv"

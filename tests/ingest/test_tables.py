@@ -48,6 +48,7 @@ def scores(store):
     )
 
 
+@pytest.mark.slow
 def test_a_wide_table(store, cli, tmp_path):
     path = table(tmp_path / "first.csv", WIDE)
     done = cli("import", path, "--yes")
@@ -86,6 +87,7 @@ def test_a_wide_table(store, cli, tmp_path):
 TASKS = "SELECT task_id, cluster, task_hash FROM tasks ORDER BY task_id"
 
 
+@pytest.mark.slow
 def test_clusters_of_tasks_leave_the_tasks_as_they_are(store, cli, tmp_path):
     header, *lines = "run_id,model,item,question,correct", "r,m,q1,Why?,yes", "r,m,q2,How?,no"
     plain = table(tmp_path / "plain.csv", "\n".join([header, *lines]))
@@ -103,6 +105,7 @@ def test_clusters_of_tasks_leave_the_tasks_as_they_are(store, cli, tmp_path):
     assert rows(store, "SELECT extra, count(*) FROM lake.results GROUP BY ALL") == [(None, 4)]
 
 
+@pytest.mark.slow
 def test_ids_without_clusters_are_those_from_before_the_column(store, cli, tmp_path):
     # Reference values: written by the version before `tasks` had the column `cluster`.
     path = table(
@@ -125,6 +128,7 @@ def test_ids_without_clusters_are_those_from_before_the_column(store, cli, tmp_p
     ]
 
 
+@pytest.mark.slow
 def test_clusters_of_tasks_without_texts(store, cli, tmp_path):
     path = table(tmp_path / "first.csv", "model,task_id,correct,cluster_id\nm,x,yes,1\nm,y,no,1\n")
     assert cli("import", path, "--yes").code == 0
@@ -159,6 +163,7 @@ def test_again_and_grown(store, cli, tmp_path):
     assert scores(store)[0][4] == 0.86
 
 
+@pytest.mark.slow
 def test_nothing_is_stored_without_a_confirmation(store, cli, tmp_path, monkeypatch):
     path = table(tmp_path / "first.csv", WIDE)
     done = cli("import", path)
@@ -321,6 +326,7 @@ def test_rows_that_cannot_be_used_are_quarantined_with_their_line(store, cli, tm
     assert rows(store, "SELECT count(DISTINCT run_id) FROM lake.results") == [(1,)]
 
 
+@pytest.mark.slow
 def test_private_characters_are_text(store, cli, tmp_path):
     """The reader marks bytes that are not UTF-8 with such characters."""
     text = f"model,item,output,score\na,q1,{chr(0x10FF80)},1\na,q2,x,1\n"
@@ -337,6 +343,7 @@ def test_a_column_is_shown_by_its_first_three_values():
     assert facts.samples == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 def test_repeated_rows(store, cli, tmp_path):
     start = "model,item,score\na,q1,1\nb,q1,2\na,q1,1.0\n"
     path = table(tmp_path / "t.csv", start)
@@ -355,6 +362,7 @@ def test_repeated_rows(store, cli, tmp_path):
     assert rows(store, "SELECT DISTINCT run_id FROM lake.results") == [("t",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("again", ["yes,1.0,0.0", "yes,,"])
 def test_a_row_is_repeated_if_all_of_it_is_equal(store, cli, tmp_path, again):
     first = again.replace(".0", "")
@@ -418,6 +426,7 @@ def test_every_form_and_every_size_of_blocks_gives_the_same_rows(store, tmp_path
     assert all(each == found[0] for each in found)
 
 
+@pytest.mark.slow
 def test_batches_without_usable_rows_or_keys(store, cli, tmp_path, monkeypatch):
     monkeypatch.setattr(lines, "_BLOCK_BYTES", 64)
     rest = "".join(f'{{"model": "a", "id": {n}}}\n' for n in range(3))

@@ -238,6 +238,7 @@ def test_a_simulation_without_reward_info_has_no_verdict(tmp_path):
     assert trial_of(tmp_path, reward_info=None)["passed"] is None
 
 
+@pytest.mark.slow
 def test_trials_that_the_infrastructure_ended_count_in_no_rate(tmp_path):
     broken = {"termination_reason": "infrastructure_error", "reward_info": {"reward": 0.0}}
     wrong = {"reward_info": {"reward": 0.0}}
@@ -255,6 +256,7 @@ def test_trials_that_the_infrastructure_ended_count_in_no_rate(tmp_path):
     assert len(zero) == 1
 
 
+@pytest.mark.slow
 def test_unknown_tokens_and_costs_are_null_and_not_the_sum_of_what_is_known(tmp_path):
     row = trial_of(tmp_path, agent_cost=None, user_cost=None)
     assert (row["cost_usd"], row["input_tokens"]) == (None, 220)
@@ -290,6 +292,7 @@ def test_checks_say_whether_they_are_in_the_basis_of_the_reward(tmp_path):
     assert rows[6]["explanation"] == "rude"
 
 
+@pytest.mark.slow
 def test_a_changed_user_simulator_is_another_system(tmp_path):
     other = info(user_info={"implementation": "user_simulator", "llm": "other"})
     write(tmp_path / "logs" / "a.json", results(simulation(1)))
@@ -337,6 +340,7 @@ def submission():
     }
 
 
+@pytest.mark.slow
 def test_the_same_run_in_two_files_is_one_and_a_folder_has_all_its_simulations(tmp_path):
     store, summary = imported(layout(tmp_path / "logs").parent)
     assert summary.n_results == 7
@@ -345,6 +349,7 @@ def test_the_same_run_in_two_files_is_one_and_a_folder_has_all_its_simulations(t
     assert [row["trial_id"] for row in rows] == ["sim-1", "sim-2", "sim-3", "sim-4"]
 
 
+@pytest.mark.slow
 def test_any_order_of_imports_gives_the_same_store(tmp_path):
     files = sorted(find_files([layout(tmp_path / "logs")]).readers)
     expected = digests_after(tmp_path / "a", files)
@@ -352,6 +357,7 @@ def test_any_order_of_imports_gives_the_same_store(tmp_path):
     assert digests_after(tmp_path / "c", files[::2], files[1::2], files) == expected
 
 
+@pytest.mark.slow
 def test_a_file_that_grew_adds_trials_and_another_verdict_is_a_conflict(tmp_path):
     path = write(tmp_path / "logs" / "results.json", results(simulation(1)))
     store, _ = imported(tmp_path)
@@ -440,6 +446,7 @@ def test_trials_of_the_first_version_have_made_ids_and_no_tokens(tmp_path):
     assert {row["passed"] for row in checks} == {True, False}
 
 
+@pytest.mark.slow
 def test_a_submission_reports_figures_that_no_trial_recomputes(tmp_path):
     store, _ = imported(tmp_path, submission(), name="submission.json")
     rows = query(store, "FROM metric_audit ORDER BY metric")

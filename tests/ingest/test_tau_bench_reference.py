@@ -34,6 +34,7 @@ def test_results_without_simulations_are_named(imported):
     assert any("0 simulations in this file" in each for each in imported[1].messages)
 
 
+@pytest.mark.slow
 def test_every_reference_trial_is_one_row_with_equal_values(store):
     found = {row["trial_id"]: row for row in query(store, "FROM trials")}
     expected = reference_rows("tau-bench", "trial")
@@ -77,6 +78,7 @@ def test_rewards_and_the_other_side_of_every_reference_trial_are_equal(store):
         }
 
 
+@pytest.mark.slow
 def test_every_figure_of_a_submission_is_reported_with_the_reason(store):
     audit = query(
         store,

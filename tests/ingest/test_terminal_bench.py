@@ -112,6 +112,7 @@ def trial_rows(store):
     return query(store, "FROM trials ORDER BY run_id, trial_id")
 
 
+@pytest.mark.slow
 def test_a_trial_has_the_verdict_times_and_system_that_its_run_records(tmp_path):
     logs = tmp_path / "logs" / "any"
     write(logs / "results.json", run([trial(1)]))
@@ -135,6 +136,7 @@ def test_a_trial_has_the_verdict_times_and_system_that_its_run_records(tmp_path)
     assert json.loads(header["versions"]) == {"terminal-bench": "0.2.17"}
 
 
+@pytest.mark.slow
 def test_each_test_is_a_check_and_an_unknown_verdict_is_kept_as_text(tmp_path):
     write(tmp_path / "logs" / "results.json", run([trial(1)]))
     store, _ = imported(tmp_path)
@@ -194,6 +196,7 @@ def test_how_a_trial_ended(tmp_path, mode, resolved, end):
     assert not query(store, "FROM checks.contradictory_outcomes")
 
 
+@pytest.mark.slow
 def test_figures_count_a_trial_without_verdict_as_not_resolved(tmp_path):
     trials = [old_trial(n, is_resolved=[True, None, False][n % 3]) for n in range(1, 6)]
     trials += [old_trial(n, task="u") for n in range(1, 6)]
@@ -215,6 +218,7 @@ def test_figures_count_a_trial_without_verdict_as_not_resolved(tmp_path):
     assert header["task_set"] == "core==0.1.1"
 
 
+@pytest.mark.slow
 def test_a_run_without_metadata_is_named_by_its_trials_and_pooled_with_none(tmp_path):
     write(tmp_path / "logs" / "a" / "2026_results.json", run([trial(1, run="a1")]))
     write(tmp_path / "logs" / "b" / "2026_results.json", run([trial(1, run="b1", id="other")]))
@@ -233,6 +237,7 @@ def test_where_nothing_names_the_run_the_folder_does(tmp_path):
     assert [row["run_id"] for row in trial_rows(store)] == ["my-run"]
 
 
+@pytest.mark.slow
 def test_a_lock_file_names_the_run_and_model_where_metadata_do_not(tmp_path):
     logs = tmp_path / "logs"
     write(logs / "results.json", run([trial(1, run="elsewhere")]))
@@ -255,6 +260,7 @@ def layout(folder):
     return folder
 
 
+@pytest.mark.slow
 def test_a_trial_in_several_files_is_one(tmp_path):
     store, summary = imported(tmp_path, layout(tmp_path / "logs"))
     assert summary.n_results == 4
@@ -263,6 +269,7 @@ def test_a_trial_in_several_files_is_one(tmp_path):
     assert {row["duplicate_of"] for row in trial_rows(store)} == {None}
 
 
+@pytest.mark.slow
 def test_any_order_of_imports_gives_the_same_store(tmp_path):
     files = sorted(find_files([layout(tmp_path / "logs")]).readers)
     expected = digests_after(tmp_path / "a", files)
@@ -317,6 +324,7 @@ def test_damaged_metadata_do_not_keep_trials_out(tmp_path, damage):
     assert json.loads(result["extra"]).items() >= odd.items()
 
 
+@pytest.mark.slow
 def test_secrets_of_all_files_are_masked(tmp_path):
     key = "sk-" + "proj-" + "Ab1" * 16
     logs = tmp_path / "logs"

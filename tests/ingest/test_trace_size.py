@@ -9,6 +9,8 @@ import pytest
 from support import command, new_store
 from trace_logs import WRITERS
 
+pytestmark = pytest.mark.slow
+
 
 def import_traces(tmp_path, name, trials, steps):
     WRITERS[name](tmp_path / name, trials, steps)

@@ -66,6 +66,7 @@ def battle(**fields):
     return {**plain, **fields}
 
 
+@pytest.mark.slow
 def test_a_crowd_sees_the_left_answer_first(store, cli, tmp_path):
     done = cli("import", table(tmp_path / "crowd.csv", CROWD), "--yes")
     assert done.code == 0, done.err
@@ -93,6 +94,7 @@ def test_a_crowd_sees_the_left_answer_first(store, cli, tmp_path):
     assert rows(store, "FROM results") == []
 
 
+@pytest.mark.slow
 def test_battles_of_an_arena_have_conversations(store, cli, tmp_path):
     longer = talk("Hi?", "Ant.", "And?", "Done.")
     path = lines(
@@ -130,6 +132,7 @@ def test_battles_of_an_arena_have_conversations(store, cli, tmp_path):
     assert rows(store, "FROM verdicts WHERE passed IS NOT NULL") == []
 
 
+@pytest.mark.slow
 def test_equal_votes_are_counted(store, cli, tmp_path):
     text = "model_a,model_b,winner,rater\n" + "ant,bee,tie,\n" * 3 + "ant,bee,left,r\n" * 2
     assert cli("import", table(tmp_path / "votes.csv", text), "--yes").code == 0
@@ -146,6 +149,7 @@ def test_equal_votes_are_counted(store, cli, tmp_path):
     assert digests(store) == before
 
 
+@pytest.mark.slow
 def test_any_columns_by_a_mapping(store, cli, tmp_path):
     path = table(
         tmp_path / "odd.csv",
@@ -167,6 +171,7 @@ def test_any_columns_by_a_mapping(store, cli, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_the_column_that_says_what_was_first(store, cli, tmp_path):
     text = "model_1,model_2,winner,first_shown\nant,bee,model_1,bee\nant,bee,2,model_a\nant,bee,,\n"
     assert cli("import", table(tmp_path / "votes.csv", text), "--yes").code == 0
@@ -198,6 +203,7 @@ def test_mappings_that_cannot_be_used(cli, tmp_path, mapping, reason):
     assert reason in done.err
 
 
+@pytest.mark.slow
 def test_rows_that_cannot_be_used_are_quarantined(store, cli, tmp_path):
     text = "model_a,model_b,winner,tstamp,turn\nant,bee,a,2026-01-02T03:04:05Z,1\n,bee,a,,1\n"
     path = table(tmp_path / "votes.csv", f"{text}ant,bee,a,,first\n")
@@ -211,6 +217,7 @@ def test_rows_that_cannot_be_used_are_quarantined(store, cli, tmp_path):
     assert rows(store, "SELECT count(*) FROM preferences") == [(1,)]
 
 
+@pytest.mark.slow
 def test_every_form_gives_the_same_votes(store, cli, tmp_path):
     records = [battle(question_id=f"q{n}", judge=f"expert_{n % 2}") for n in range(6)]
     lines(tmp_path / "votes.jsonl", *records)
@@ -243,6 +250,7 @@ def test_a_table_with_a_judge_is_no_table_of_votes(store, cli, tmp_path):
     ]
 
 
+@pytest.mark.slow
 @needs_preferences
 def test_the_reference_table_has_the_scores_of_its_tool(store, cli):
     if not LLMFAO.is_file():

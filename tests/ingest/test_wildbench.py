@@ -56,6 +56,7 @@ def audited(store):
     }
 
 
+@pytest.mark.slow
 @needs_preferences
 def test_scores_of_the_board_follow_from_all_ratings(tmp_path):
     with (FOLDER / "score_matrix.csv").open(encoding="utf-8", newline="") as file:
@@ -110,6 +111,7 @@ def test_scores_of_the_board_follow_from_all_ratings(tmp_path):
     assert len({model for run, model, _ in reported if run == "pairwise-haiku-K=-1"}) == 53
 
 
+@pytest.mark.slow
 def test_the_reward_follows_from_battles(tmp_path):
     battles = [("new", 2), ("new", 1), ("new", 1), ("tie", 0), ("base", 1), ("base", 2), ("new", 2)]
     records = [
@@ -158,6 +160,7 @@ def test_the_reward_follows_from_battles(tmp_path):
     assert [row["strength"] for row in votes] == [2, 1, 1, None, 1, 2, 2]
 
 
+@pytest.mark.slow
 def test_a_board_of_one_of_several_judges_or_of_a_margin_is_not_recomputed(tmp_path):
     counts = {"win_much": 1, "win": 0, "tie": 0, "lose": 0, "lose_much": 0, "total": 1}
     counts |= {"avg_len": 4.0, "task_categorized_results": {}}
@@ -186,6 +189,7 @@ def test_a_board_of_one_of_several_judges_or_of_a_margin_is_not_recomputed(tmp_p
     )
 
 
+@pytest.mark.slow
 def test_what_a_score_becomes(tmp_path):
     scores = ["7", "7.5", 8, None, "N/A", True, ""]
     records = [{**SCORE, "session_id": f"s{n}", "score": each} for n, each in enumerate(scores)]
@@ -212,6 +216,7 @@ def test_what_a_score_becomes(tmp_path):
     assert [row["raw_output"] for row in answers] == ["Hello"] * 7
 
 
+@pytest.mark.slow
 def test_battles_without_an_order_and_of_equal_models(tmp_path):
     unordered = {**BATTLE, "model_A": None, "model_B": None}
     equal = {"model_A": "new", "model_B": "new", "model_outputs": {"new": "four"}}
@@ -246,6 +251,7 @@ def test_battles_without_an_order_and_of_equal_models(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_any_order_halves_and_repeats_give_equal_rows(tmp_path):
     scores = [{**SCORE, "session_id": f"s{n}", "score": str(n)} for n in range(1, 8)]
     battles = [{**BATTLE, "session_id": f"s{n}"} for n in range(6)]

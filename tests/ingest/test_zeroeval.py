@@ -62,6 +62,7 @@ def test_the_answer_of_a_reply(text, expected):
     assert written_answer(text) == expected
 
 
+@pytest.mark.slow
 def test_quotes_around_answers_do_not_count(tmp_path):
     replies = ("ab", "'ab'", "'ab' ", 'a"b', "")
     answers = [answer(n, json.dumps({"answer": each})) for n, each in enumerate(replies)]
@@ -82,6 +83,7 @@ def test_quotes_around_answers_do_not_count(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_the_mode_is_of_the_run_and_other_sets_are_not_scored(tmp_path):
     plain = write_list(tmp_path / "gsm" / "m.json", answer(1, "{}", dataset="gsm", id=7))
     sampled = write_list(tmp_path / "crux" / "sampling" / "m.json", answer(1, '{"answer": "ab"}'))
@@ -95,6 +97,7 @@ def test_the_mode_is_of_the_run_and_other_sets_are_not_scored(tmp_path):
     assert '"generator":"org/model-a"' in row["extra"]
 
 
+@pytest.mark.slow
 def test_what_is_no_answer_goes_to_quarantine(tmp_path):
     path = write_list(tmp_path / "m.json", answer(1, "x"), answer(2, "x", dataset=3), [1])
     assert rejected(imported(tmp_path, path)) == [
@@ -103,6 +106,7 @@ def test_what_is_no_answer_goes_to_quarantine(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_figures_of_few_answers_are_of_missing_samples(tmp_path):
     answers = write_list(tmp_path / "deepseek-chat.json", answer(1, '{"answer": "ab"}'))
     board = [
@@ -116,6 +120,7 @@ def test_figures_of_few_answers_are_of_missing_samples(tmp_path):
     assert rejected(store) == [(None, "has no `Model` or no `Mode`")]
 
 
+@pytest.mark.slow
 @needs_items
 def test_the_published_figures_follow_from_the_answers(tmp_path):
     store = imported(tmp_path, FOLDER)

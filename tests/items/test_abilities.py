@@ -43,6 +43,7 @@ def drawn(n_models=8, n_tasks=40, missing=0.0, spread=1.0):
     return answers
 
 
+@pytest.mark.slow
 def test_a_complete_matrix_ranks_as_the_pass_rate_does_and_says_so(store):
     ended = command(with_answers(store, drawn()), "abilities", "s", "--format", "json")
     rows = json.loads(ended.out)
@@ -79,6 +80,7 @@ def test_the_order_of_the_cells_changes_no_figure():
     assert ours.gain == theirs.gain
 
 
+@pytest.mark.slow
 def test_models_that_answered_easier_tasks_are_not_abler(store):
     answers = drawn(10, 120, spread=2.0)
     # The weak half was asked the tasks that most pass, the strong half the others; all share ten.
@@ -115,6 +117,7 @@ def test_adaptive_runs_are_in_no_pass_rate():
     assert f"The items of {asked.systems[0]} were chosen" in " ".join(sentences(found))
 
 
+@pytest.mark.slow
 def test_items_are_printed_with_their_errors(store):
     ended = command(with_answers(store, drawn()), "abilities", "s", "--items", "--format", "json")
     rows = json.loads(ended.out)
@@ -127,6 +130,7 @@ def test_items_are_printed_with_their_errors(store):
     assert len({row["slope"] for row in json.loads(two.out)}) > 10
 
 
+@pytest.mark.slow
 def test_few_models_are_refused_with_what_helps(store):
     ended = command(with_answers(store, drawn(4)), "abilities", "s")
     assert (ended.code, ended.out) == (2, "")
@@ -162,6 +166,7 @@ def test_attempts_that_are_alike_are_no_misfit_and_narrow_no_error():
     assert of_repeated == pytest.approx(errors, rel=0.3)
 
 
+@pytest.mark.slow
 def test_a_wrong_suite_or_task_set_is_named(store):
     path = with_answers(store, drawn())
     for words, message in ((["t"], "no suite 't'"), (["s", "--task-set", "x"], "no task set 'x'")):

@@ -61,6 +61,7 @@ def test_it_asks_fewer_items_than_random_order():
     assert np.mean(asked[0]) < 0.75 * np.mean(asked[1])
 
 
+@pytest.mark.slow
 @needs_reference
 def test_the_interval_covers_the_stored_models():
     models, found = answers("swebench-bash-only")
@@ -102,6 +103,7 @@ def test_where_answers_can_be_guessed_easier_items_are_asked():
     assert item == np.argmax(information)
 
 
+@pytest.mark.slow
 def test_where_answers_are_guessed_the_rule_that_is_used_covers():
     """A larger factor stops later, where a model that does not hold is off by more errors."""
     found = drawn(40, 300, seed=3)

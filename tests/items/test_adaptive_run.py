@@ -60,6 +60,7 @@ def asked(space, run="a"):
     return [task for (task,) in new_store(space / "store").sql(query).fetchall()]
 
 
+@pytest.mark.slow
 def test_it_stops_at_the_error_and_prints_the_estimate(space):
     said = adaptive(space, "--error", 0.06)
     n_asked = len(asked(space))
@@ -85,6 +86,7 @@ def estimated(space, run, *arguments):
     return row, command(space / "store", *words).out
 
 
+@pytest.mark.slow
 def test_the_stored_run_is_estimated_as_it_stopped(space):
     said = adaptive(space, "--error", 0.06)
     [told] = re.findall(r"gnu-1: (estimated .* of 200 tasks)", said)
@@ -99,6 +101,7 @@ def test_the_stored_run_is_estimated_as_it_stopped(space):
     assert estimated(space, "a")[0] == row
 
 
+@pytest.mark.slow
 def test_a_run_of_chosen_tasks_is_estimated_from_other_models_only(space):
     run = ("run", "mine.json", "--provider", "replay", "--answers", "answers.jsonl")
     run += ("--model", "new/gnu-1", "--run-id")
@@ -124,6 +127,7 @@ def test_a_run_of_chosen_tasks_is_estimated_from_other_models_only(space):
         assert message in command(space / "store", "subset", "mine", *words).err
 
 
+@pytest.mark.slow
 def test_a_smaller_error_takes_more_tasks(space):
     adaptive(space, "--error", 0.1)
     wide = asked(space)
@@ -131,6 +135,7 @@ def test_a_smaller_error_takes_more_tasks(space):
     assert set(wide) < set(asked(space, "b"))
 
 
+@pytest.mark.slow
 def test_it_is_no_full_run_on_boards(space):
     store = new_store(space / "store")
     before = store.sql("SELECT model, pass_rate FROM leaderboard ORDER BY ALL").fetchall()
@@ -167,6 +172,7 @@ def test_it_is_no_full_run_on_boards(space):
     assert f"{n_asked} of {n_asked} answered" in ended.err
 
 
+@pytest.mark.slow
 def test_resume_goes_on_with_the_same_order(space):
     adaptive(space, "--error", 0.06)
     whole = asked(space)
@@ -204,6 +210,7 @@ def test_resume_goes_on_with_the_same_order(space):
     assert asked(space, "b") == again
 
 
+@pytest.mark.slow
 def test_failed_calls_say_nothing_of_the_model(space):
     lines = (space / "answers.jsonl").read_text().splitlines()
     kept = [line for n, line in enumerate(lines) if n % 7]
@@ -229,6 +236,7 @@ def test_error_needs_adaptive(space):
     assert "--error requires --adaptive" in ended.err
 
 
+@pytest.mark.slow
 def test_few_tasks_and_unknown_ones_are_said(space):
     chosen = ",".join(task_id(n) for n in range(100))
     assert "below 200 tasks it saves little" in adaptive(space, "--tasks", chosen)
@@ -239,6 +247,7 @@ def test_few_tasks_and_unknown_ones_are_said(space):
     assert "no stored model was asked 1 of the 201 tasks, such as new" in said
 
 
+@pytest.mark.slow
 def test_few_models_are_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     fill(new_store(tmp_path / "store"), tmp_path, n_models=29, n_tasks=20)

@@ -53,6 +53,7 @@ def cells(responses):
     }
 
 
+@pytest.mark.slow
 def test_the_same_item_of_two_suites_is_one(store):
     alone, both = read(store, "mine"), read(store, ["mine", "tool"])
     assert alone.shape == both.shape == (2, 2)
@@ -63,6 +64,7 @@ def test_the_same_item_of_two_suites_is_one(store):
     assert list(alone.systems) == ["m", "n"]
 
 
+@pytest.mark.slow
 def test_a_system_is_named_with_its_provider_only_if_it_has_several(store):
     key = {"suite": "mine", "run_id": "s", "generation": "root"}
     results = [
@@ -82,6 +84,7 @@ def test_a_matrix_comes_back():
     assert list(responses.items) == ["item-0", "item-1", "item-2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suite", "options", "message"),
     [

@@ -28,6 +28,7 @@ def rows(text):
     return {row["tasks"]: row for row in csv.DictReader(io.StringIO(text))}
 
 
+@pytest.mark.slow
 def test_the_choice_stands_next_to_two_baselines(space):
     fill(new_store(space / "store"), space)
     found = rows(subset(space, "mine", "--tasks", 12, "--format", "csv").out)
@@ -42,6 +43,7 @@ def test_the_choice_stands_next_to_two_baselines(space):
     assert "each family of models predicted from the others" in said
 
 
+@pytest.mark.slow
 def test_the_error_is_the_half_width_of_the_interval(space):
     fill(new_store(space / "store"), space)
     found = rows(subset(space, "mine", "--error", 0.1, "--format", "csv").out)["chosen"]
@@ -49,6 +51,7 @@ def test_the_error_is_the_half_width_of_the_interval(space):
     assert 5 < int(found["n_tasks"]) < 60
 
 
+@pytest.mark.slow
 def test_the_written_tasks_run_and_are_no_full_run(space):
     store = new_store(space / "store")
     fill(store, space)
@@ -64,6 +67,7 @@ def test_the_written_tasks_run_and_are_no_full_run(space):
     assert {task for (task,) in asked} == set(chosen)
 
 
+@pytest.mark.slow
 def test_three_runs_of_a_subset_do_not_become_the_task_set(space):
     store = new_store(space / "store")
     fill(store, space)
@@ -86,6 +90,7 @@ def test_three_runs_of_a_subset_do_not_become_the_task_set(space):
     assert said["n_models"] == "30"
 
 
+@pytest.mark.slow
 def test_a_list_for_another_tool_is_called_that(space):
     fill(new_store(space / "store"), space)
     ended = subset(space, "mine", "--tasks", 12, "--write", "fewer.json")
@@ -95,6 +100,7 @@ def test_a_list_for_another_tool_is_called_that(space):
     assert "fewer.json: cannot be written (File exists)" in again.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -109,6 +115,7 @@ def test_what_cannot_be_is_refused(space, arguments, message):
     assert message in subset(space, "mine", *arguments, code=2).err
 
 
+@pytest.mark.slow
 def test_too_few_models_are_refused(space):
     fill(new_store(space / "store"), space, n_models=9)
     assert "it takes 10" in subset(space, "mine", "--tasks", 12, code=2).err

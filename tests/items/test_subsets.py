@@ -11,6 +11,7 @@ from warehouse.analysis.items.subsets import Answers, Judge, choose_items, inter
 MATRICES = ("swebench-bash-only", "terminal-bench-1.0", "crux")
 
 
+@pytest.mark.slow
 @needs_reference
 @pytest.mark.parametrize("name", ["swebench-bash-only", "crux"])
 def test_held_out_predictions_equal_the_oracle(name):
@@ -47,6 +48,7 @@ def test_the_bank_is_that_of_the_oracle(name):
     assert bank.slope == pytest.approx(np.ravel(expected["a"])[0], rel=1e-3)
 
 
+@pytest.mark.slow
 @needs_reference
 @pytest.mark.parametrize("name", MATRICES)
 def test_a_tenth_of_the_items_beats_random_ones_and_covers(name):
@@ -64,6 +66,7 @@ def test_a_tenth_of_the_items_beats_random_ones_and_covers(name):
         assert judged.plain.mae == pytest.approx(known["mae_subset_mean"], rel=0.05)
 
 
+@pytest.mark.slow
 @needs_reference
 def test_the_choice_is_better_than_chance_on_average():
     ratios = []
@@ -77,6 +80,7 @@ def test_the_choice_is_better_than_chance_on_average():
     assert max(ratios) < 1.05
 
 
+@pytest.mark.slow
 @needs_reference
 def test_the_choice_does_not_depend_on_the_last_digits():
     _, found = answers("crux")
@@ -86,6 +90,7 @@ def test_the_choice_does_not_depend_on_the_last_digits():
     np.testing.assert_array_equal(choose_items(bank, found, 80), choose_items(other, found, 80))
 
 
+@pytest.mark.slow
 @needs_reference
 def test_the_smallest_subset_is_narrow_enough_and_one_less_is_not():
     models, found = answers("terminal-bench-1.0")
@@ -127,6 +132,7 @@ def test_an_item_that_was_asked_counts_as_it_was_answered():
     assert np.ptp(nothing.scores) == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_missing_answers_are_neither_passed_nor_failed():
     found = drawn(40, 80)
     kept = np.random.default_rng(2).random(found.passed.shape) < 0.95
@@ -136,6 +142,7 @@ def test_missing_answers_are_neither_passed_nor_failed():
     assert judge.judge(40).chosen.mae < 0.05
 
 
+@pytest.mark.slow
 def test_a_family_is_never_on_both_sides():
     found = drawn(30, 40)
     twins = Answers(np.repeat(found.passed, 2, axis=0), np.repeat(found.attempts, 2, axis=0))

@@ -87,6 +87,7 @@ def said(store, *arguments, code=0):
     return ended.out, ended.err
 
 
+@pytest.mark.slow
 def test_without_tasks_it_is_a_store_that_never_had_them(store, tmp_path):
     fill(store)
     never = new_store(tmp_path / "never")
@@ -101,12 +102,14 @@ def test_without_tasks_it_is_a_store_that_never_had_them(store, tmp_path):
     assert digests(store) != theirs
 
 
+@pytest.mark.slow
 def test_a_task_whose_text_was_changed_since_stays(store):
     fill(store)
     with without_tasks(store, [LeftOutTask("quiz", "core", "t03", "an earlier text")]) as copy:
         assert digests(copy) == digests(store)
 
 
+@pytest.mark.slow
 def test_a_named_version_is_said_wherever_its_figures_are_shown(quiz):
     before = quiz.sql(BOARD).fetchall()
     out, err = said(quiz, "version", "quiz", "--without-wrong", "fixed", "--format", "csv")
@@ -159,6 +162,7 @@ def both(quiz, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_a_gate_names_the_version(both):
     ours, theirs = map(json.loads, both(*GATE, "--format", "json"))
     assert ours.pop("left_out") == NAMED
@@ -170,6 +174,7 @@ def test_a_gate_names_the_version(both):
         assert NAMED not in theirs
 
 
+@pytest.mark.slow
 def test_a_chart_names_the_version(both):
     assert NAMED in both("plot", "leaderboard", to="board.svg")[0].read_text("utf-8")
     pages = [file.read_text("utf-8") for file in both("plot", "leaderboard", to="board.html")]
@@ -178,6 +183,7 @@ def test_a_chart_names_the_version(both):
     assert ours == theirs
 
 
+@pytest.mark.slow
 def test_every_page_of_a_report_names_the_version(both):
     ours, theirs = both("report", "--suite", "quiz", "--title", "T", to="site")
     pages = sorted(ours.rglob("*.html"))
@@ -191,6 +197,7 @@ def test_every_page_of_a_report_names_the_version(both):
         assert of_version.partition(start)[2] == page.read_text("utf-8").partition(start)[2]
 
 
+@pytest.mark.slow
 def test_aggregates_of_an_export_name_the_version(both):
     ours, theirs = (
         {file.name: json.loads(file.read_text("utf-8")) for file in folder.rglob("*.json")}
@@ -212,6 +219,7 @@ def test_parquet_says_it_too():
     assert table.to_pydict() == {"left_out": [1, 2], "left_out_1": [NAMED, NAMED]}
 
 
+@pytest.mark.slow
 def test_later_ratings_do_not_change_a_version(quiz):
     said(quiz, "version", "quiz", "--without-wrong", "fixed")
     rate(quiz, "t03", "ann", run_id="later", is_wrong=False, day=3)
@@ -229,6 +237,7 @@ def test_later_ratings_do_not_change_a_version(quiz):
     assert "t01" in listed
 
 
+@pytest.mark.slow
 def test_raters_have_to_agree_if_that_is_asked_for(quiz):
     _, err = said(quiz, "version", "quiz", "--without-wrong", "both", "--raters", 2)
     assert "1 task left out as wrong (both)" in err
@@ -236,6 +245,7 @@ def test_raters_have_to_agree_if_that_is_asked_for(quiz):
     assert "no task of quiz is rated as wrong by 3 raters" in err
 
 
+@pytest.mark.slow
 def test_what_cannot_be_used_is_refused(quiz):
     said(quiz, "version", "quiz", "--without-wrong", "fixed")
     naming = ("version", "quiz", "--without-wrong")
@@ -254,6 +264,7 @@ def test_what_cannot_be_used_is_refused(quiz):
         assert message in said(quiz, *arguments, code=2)[1]
 
 
+@pytest.mark.slow
 def test_the_work_list_says_who_rated_an_item_as_wrong(quiz):
     out, _ = said(quiz, "items", "quiz", "--task-set", "core")
     assert "t03: rated as wrong" in out

@@ -64,6 +64,7 @@ def rows(store, **options):
     return {row["task_id"]: row for row in listed.rows}
 
 
+@pytest.mark.slow
 def test_each_kind_of_item_is_found(quiz):
     found = {task: [str(each) for each in row["findings"]] for task, row in rows(quiz).items()}
     assert found["all-pass"] == ["all pass"]
@@ -101,6 +102,7 @@ def test_the_view_has_the_same_figures(quiz):
         assert figures == pytest.approx([found[task][name] for name in names], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_adaptive_runs_are_counted_and_in_no_rate(store):
     """The weakest system was adaptive, and is the only one that passes `wrong`."""
     fill(store, adaptive=[0])
@@ -117,6 +119,7 @@ def test_adaptive_runs_are_counted_and_in_no_rate(store):
     assert "of 1 adaptive run" in " ".join(command(store.path, "items", "quiz").out.split())
 
 
+@pytest.mark.slow
 def test_an_item_of_adaptive_runs_only_has_no_rate(store):
     fill(store, adaptive=range(N_SYSTEMS))
     assert {row["pass_rate"] for row in rows(store).values()} == {None}
@@ -126,6 +129,7 @@ def test_an_item_of_adaptive_runs_only_has_no_rate(store):
     assert "No pass rate: only adaptive runs" in command(store.path, "items", "quiz").out
 
 
+@pytest.mark.slow
 def test_the_view_has_the_same_figures_of_a_sparse_matrix(store):
     fill(store, is_sparse=True)
     names = ("n_systems", "pass_rate", "pass_rate_low", "pass_rate_high")
@@ -156,6 +160,7 @@ def test_all_items_as_rows(quiz):
     assert listed[0]["findings"][0] == "wrong key suspected"
 
 
+@pytest.mark.slow
 def test_an_item_that_all_systems_pass_and_fail_is_flaky(store):
     """Two attempts at ten items: at one of them each system passes once, at the others as ever."""
     key = {"suite": "quiz", "generation": "root"}
@@ -175,6 +180,7 @@ def test_an_item_that_all_systems_pass_and_fail_is_flaky(store):
     assert "12 systems both passed and failed it" in command(store.path, "items", "quiz").out
 
 
+@pytest.mark.slow
 def test_a_single_system_is_refused(store):
     fill(store, 1)
     result = command(store.path, "items", "quiz")
@@ -182,6 +188,7 @@ def test_a_single_system_is_refused(store):
     assert "quiz, mcq: only one system was asked" in result.err
 
 
+@pytest.mark.slow
 def test_a_few_systems_are_not_tested(store):
     fill(store, 7)
     result = command(store.path, "items", "quiz")
@@ -196,12 +203,14 @@ def test_alpha_is_said_of_enough_systems(quiz):
     assert "Cronbach's alpha" in command(quiz.path, "items", "quiz").out
 
 
+@pytest.mark.slow
 def test_without_answers_the_list_says_that_no_key_can_be_suspected(quiz, store):
     fill(store, has_answers=False)
     assert "no key can be suspected" in command(store.path, "items", "quiz").out
     assert "no key can be suspected" not in command(quiz.path, "items", "quiz").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_the_matrix_for_other_programs(quiz, tmp_path, suffix):
     target = tmp_path / f"matrix.{suffix}"

@@ -41,6 +41,7 @@ def stored(folder, on_warning=pytest.fail):
     return store.sql("SELECT seq, prompt FROM results ORDER BY seq").fetchall()
 
 
+@pytest.mark.slow
 def test_a_journal_becomes_the_batch_of_the_same_name(tmp_path):
     with Journal(tmp_path, RUN) as journal:
         journal.append([Entry("runs", {"content_id": "run", "origin": "runner"}), result(1)])
@@ -75,6 +76,7 @@ def test_every_column_comes_back(tmp_path):
     assert content == [(b"\xff\n",)]
 
 
+@pytest.mark.slow
 def test_an_unknown_column_is_refused_before_it_is_written(tmp_path):
     with Journal(tmp_path, RUN) as journal:
         with pytest.raises(UnknownColumn, match="results has no column 'inpt_tokens'"):
@@ -83,6 +85,7 @@ def test_an_unknown_column_is_refused_before_it_is_written(tmp_path):
     assert stored(tmp_path) == [(3, "p3")]
 
 
+@pytest.mark.slow
 def test_a_truncated_line_never_counts_and_a_bad_one_is_quarantined(tmp_path):
     with Journal(tmp_path, RUN) as journal:
         journal.append([result(1)])

@@ -78,6 +78,7 @@ def test_a_journal_that_lost_its_end_is_known(tmp_path):
         assert tail.is_cut
 
 
+@pytest.mark.slow
 def test_who_writes_is_known_and_no_recovery_is_kept_from_its_work(tmp_path):
     with Journal(tmp_path, RUN) as journal:
         journal.append([result(1)])

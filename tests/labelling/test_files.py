@@ -8,6 +8,8 @@ import pytest
 from label_cases import MODELS, PROMPT, REFERENCE, result
 from support import add_rows, command, digests
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = (
     '=HYPERLINK("http://x","y")',
     "+1+1",
@@ -64,7 +66,6 @@ def ratings(store, columns="*"):
     return store.sql(query).fetchall()
 
 
-@pytest.mark.slow
 def test_labels_come_back_as_ratings_of_the_answers(label):
     sheet = export(label, "--sample", 4, "--seed", 3)
     rows = read(sheet)
@@ -121,7 +122,6 @@ def test_a_second_label_is_a_newer_version_and_two_raters_keep_both(label):
     assert timedelta(0) < times[-1] - times[0] < timedelta(minutes=10)
 
 
-@pytest.mark.slow
 def test_a_change_of_mind_and_back_again_is_the_newest_label(label):
     sheet = export(label, "--sample", 1)
     for number, (given, note) in enumerate([("pass", "a"), ("fail", "b"), ("pass", "a")]):
@@ -132,7 +132,6 @@ def test_a_change_of_mind_and_back_again_is_the_newest_label(label):
     assert found == [(1.0, "a", False), (0.0, "b", False), (1.0, "a", True)]
 
 
-@pytest.mark.slow
 def test_the_file_says_nothing_of_models_runs_or_other_people(label):
     sheet = export(label)
     label("import", fill(sheet, ["pass"] * 12, note="a secret remark"), "--rater", "Anna")
@@ -147,7 +146,6 @@ def test_the_file_says_nothing_of_models_runs_or_other_people(label):
     assert {(row["label"], row["note"]) for row in own} == {("pass", "a secret remark")}
 
 
-@pytest.mark.slow
 def test_the_order_says_nothing_of_the_model(label):
     orders = set()
     for seed in range(4):
@@ -190,7 +188,6 @@ def test_a_table_saved_by_a_spreadsheet_elsewhere_is_read(label, delimiter):
     ]
 
 
-@pytest.mark.slow
 def test_a_judge_is_compared_with_the_labels(label):
     rows = label.store.sql(
         "SELECT suite, run_id, result_id, seq, raw_output FROM results"
@@ -281,7 +278,6 @@ def test_a_plain_import_says_how_labels_are_imported(label):
     assert ratings(label.store) == []
 
 
-@pytest.mark.slow
 def test_answers_that_are_gone_are_counted_and_the_rest_asked_about(label):
     export(label)
     assert command(label.store.path, "forget", "night-bee-large", "--yes").code == 0
@@ -293,7 +289,6 @@ def test_answers_that_are_gone_are_counted_and_the_rest_asked_about(label):
     assert "no answer of the sample is in the store any more" in ended.err
 
 
-@pytest.mark.slow
 def test_a_forgotten_sample_takes_its_labels_along(label):
     sheet = export(label, "--sample", 2)
     label("import", fill(sheet, ["pass", "fail"]), "--rater", "Anna")

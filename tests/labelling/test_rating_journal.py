@@ -39,6 +39,7 @@ def sent(number, answer_id, rater="Ann", label="pass", **more):
     return SentRating(f"id {number}", answer_id, rater, label, **more)
 
 
+@pytest.mark.slow
 def test_a_repeated_rating_is_one_row_also_after_a_kill(answers, sample):
     first, second = list(sample.answers)[:2]
     journal = RatingJournal(answers, answers)
@@ -59,6 +60,7 @@ def test_a_repeated_rating_is_one_row_also_after_a_kill(answers, sample):
     assert answers.sql("FROM quarantine").fetchall() == []
 
 
+@pytest.mark.slow
 def test_a_rating_that_is_sent_to_two_servers_is_one_row(answers, sample):
     journals = [RatingJournal(answers, answers) for _ in range(2)]
     for journal in journals:
@@ -68,6 +70,7 @@ def test_a_rating_that_is_sent_to_two_servers_is_one_row(answers, sample):
     assert len(answers.sql(RATINGS).fetchall()) == 1
 
 
+@pytest.mark.slow
 def test_the_newest_of_a_rater_counts_and_a_withdrawn_one_hides_those_before(answers, sample):
     answer_id = next(iter(sample.answers))
     journal = RatingJournal(answers, answers)
@@ -101,6 +104,7 @@ def test_an_id_stands_for_one_rating(answers, sample):
     journal.close()
 
 
+@pytest.mark.slow
 def test_ratings_of_many_threads_are_all_there(answers, sample):
     journal = RatingJournal(answers, answers)
 
@@ -118,6 +122,7 @@ def test_ratings_of_many_threads_are_all_there(answers, sample):
     assert counted.fetchall() == [(48, 48)]
 
 
+@pytest.mark.slow
 def test_chosen_answers_are_of_one_run_and_have_no_probability(answers):
     answer = ("arena", "night-ant-9000", "ant-9000/1")
     for rater in ("Ann", "Ben"):
@@ -158,6 +163,7 @@ def test_answers_are_shared_evenly(answers, raters, per_answer):
         assigned(sample, "Zoe")
 
 
+@pytest.mark.slow
 def test_agreement_is_of_answers_that_one_has_labelled(answers, sample):
     journal = RatingJournal(answers, answers)
     labels = {"Ann": "ppppffffpp", "Ben": "ppfpffffppp", "Cyd": "pppppppppppp"}

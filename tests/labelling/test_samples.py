@@ -27,6 +27,7 @@ def test_every_answer_is_drawn_as_often_as_its_probability_says(answers):
     assert all(2 < n < 30 for n in drawn.values())
 
 
+@pytest.mark.slow
 def test_strata_have_equal_numbers_and_their_own_probability(answers):
     more = [result("ant-9000", task) for task in range(7, 31)]
     header = {"suite": "arena", "run_id": "night-ant-9000", "generation": "root"}
@@ -40,6 +41,7 @@ def test_strata_have_equal_numbers_and_their_own_probability(answers):
         sample_of(answers, "arena", sample=1, stratified=True)
 
 
+@pytest.mark.slow
 def test_a_sample_stays_as_it_was_drawn(answers):
     first = sample_of(answers, "arena", sample=4)
     n_batches = len(answers.lake.batch_names())
@@ -55,6 +57,7 @@ def test_a_sample_stays_as_it_was_drawn(answers):
     assert {each.run_id for each in read_samples(answers)} == {first.run_id, other.run_id}
 
 
+@pytest.mark.slow
 def test_what_has_no_text_or_failed_or_is_a_copy_is_not_drawn(answers):
     header = {"suite": "arena", "run_id": "extra", "generation": "root", "content_id": "x"}
     rows = [
@@ -138,6 +141,7 @@ def judged(store, values):
     add_rows(store.lake, runs=[{**key, "content_id": "judge"}], ratings=rows)
 
 
+@pytest.mark.slow
 def test_answers_that_a_judge_is_unsure_of_are_favoured(answers):
     judged(answers, {1: 0.5, 2: 0.3, 3: 0.9, 4: 0.0})
     sample = sample_of(answers, "arena", sample=4, draw="unsure")
@@ -163,6 +167,7 @@ def test_answers_that_a_judge_is_unsure_of_are_favoured(answers):
     ]
 
 
+@pytest.mark.slow
 def test_tasks_that_models_disagree_on_are_favoured(answers):
     with answers.record(suite="own", run_id="a", model="ant") as run:
         for task in range(40):
@@ -212,6 +217,7 @@ def test_no_answer_has_a_smaller_probability_than_five_percent(n_favoured, n_oth
     assert n_drawn_at[0] == -(-n_favoured // 20) + -(-n_others // 20)
 
 
+@pytest.mark.slow
 def test_a_withdrawn_label_hides_the_one_before(answers):
     sample = sample_of(answers, "arena")
     labels = read_labels(answers, sample, "Anna")

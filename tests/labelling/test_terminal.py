@@ -35,6 +35,7 @@ def label(answers, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_a_key_is_a_label_and_the_next_call_goes_on(label):
     first = label(["x", "p", "s", "F"], "--sample", "5")
     assert label.store.sql(LABELS).fetchall() == [(1, 1.0), (3, 0.0)]
@@ -46,12 +47,14 @@ def test_a_key_is_a_label_and_the_next_call_goes_on(label):
     assert "0 of 5 labelled" in label([], "--sample", "5", rater="Ben").err
 
 
+@pytest.mark.slow
 def test_digits_are_numbers_of_a_scale(label):
     label(["7", "x", "0"], "--scale", "1..10", "--criterion", "style")
     found = label.store.sql("SELECT seq, value, criterion FROM ratings ORDER BY seq").fetchall()
     assert found == [(1, 7.0, "style"), (2, 10.0, "style")]
 
 
+@pytest.mark.slow
 def test_the_terminal_is_blind_and_not_controlled_by_a_text(label):
     header = {"suite": "arena", "run_id": "hostile", "generation": "root", "content_id": "h"}
     row = result("ant-9000", 1, run_id="hostile", raw_output="\x1b]0;x\x07\x1b[2J\nshown")

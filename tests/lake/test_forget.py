@@ -98,6 +98,7 @@ def test_an_unknown_run_is_refused(store, logs):
     assert "evalstore runs" in ended.err
 
 
+@pytest.mark.slow
 def test_a_run_in_progress_is_not_forgotten(store, logs):
     import_into(store, logs)
     run, _ = run_ids(store)
@@ -108,6 +109,7 @@ def test_a_run_in_progress_is_not_forgotten(store, logs):
     assert run in run_ids(store)
 
 
+@pytest.mark.slow
 def test_tasks_that_other_runs_share_stay_and_the_store_is_sound(store, tmp_path):
     own = new_store(tmp_path / "own")
     for run_id in ("one", "two"):

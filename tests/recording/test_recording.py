@@ -32,6 +32,7 @@ def tasks(store):
     return [task for (task,) in rows(store, "SELECT task_id FROM results ORDER BY ALL")]
 
 
+@pytest.mark.slow
 def test_a_result_has_all_that_was_logged(store):
     names = {**NAMES, "task_set": "easy", "settings": {"temperature": 0, "b": 1}}
     with store.record(**names, config={"prompt": "v2"}) as run:
@@ -71,6 +72,7 @@ def test_a_result_has_all_that_was_logged(store):
     assert times == (1500,)
 
 
+@pytest.mark.slow
 def test_scores_keep_what_they_are(store):
     scores = {
         "number": 3,
@@ -174,6 +176,7 @@ def test_a_wrong_argument_is_refused_before_the_run_begins(store, fields, messag
         store.record(**{**NAMES, **fields})
 
 
+@pytest.mark.slow
 def test_nothing_is_logged_outside_the_block(store):
     run = store.record(**NAMES)
     with pytest.raises(BadInput, match="outside the `with` block"):
@@ -190,6 +193,7 @@ def test_nothing_is_logged_outside_the_block(store):
     assert len(rows(store, "FROM runs")) == 1
 
 
+@pytest.mark.slow
 def test_the_same_attempt_is_one_row_and_never_two(store):
     with store.record(**NAMES, run_id="r") as run:
         for _ in range(2):
@@ -215,6 +219,7 @@ def test_the_same_attempt_is_one_row_and_never_two(store):
     assert found == [("t", 1, "a"), ("t", 2, "b"), ("u", 1, None), ("t", 1, "a"), ("t", 1, "a")]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_while_another_process_records_it(store):
     with store.record(**NAMES, run_id="r") as first:
         first.log(task_id="t", output="a")
@@ -263,6 +268,7 @@ def test_a_check_passes_unless_processes_contradict_each_other(store):
     assert "conflicting_results" in checked.out + checked.err
 
 
+@pytest.mark.slow
 def test_other_runs_are_not_recorded_into(store, tmp_path):
     import_into(store, write_log(tmp_path / "a.yaml"), run_as="r")
     with store.record(**NAMES, run_id="r", config={"a": 1}) as run:  # in another suite
@@ -287,6 +293,7 @@ def test_other_runs_are_not_recorded_into(store, tmp_path):
         pass
 
 
+@pytest.mark.slow
 def test_a_run_is_locked_while_it_is_recorded(store):
     with store.record(**NAMES, run_id="r") as run:
         run.log(task_id="t")
@@ -307,6 +314,7 @@ def test_a_run_is_locked_while_it_is_recorded(store):
     assert tasks(store) == []
 
 
+@pytest.mark.slow
 def test_a_block_that_fails_keeps_its_results_and_says_so(store):
     with pytest.raises(ZeroDivisionError), store.record(**NAMES, run_id="r") as run:
         fail_after(run)
@@ -323,6 +331,7 @@ def fail_after(run):
     raise ZeroDivisionError
 
 
+@pytest.mark.slow
 def test_no_secret_is_recorded(store, monkeypatch):
     monkeypatch.setenv("MY_API_KEY", "planted-1234")
     text = f'{KEY} "planted-1234"'
@@ -340,6 +349,7 @@ def test_no_secret_is_recorded(store, monkeypatch):
     assert rows(store, "SELECT metric FROM lake.result_scores") == [('(redacted) "(redacted)"',)]
 
 
+@pytest.mark.slow
 def test_eight_threads_log_at_once(store):
     with store.record(**NAMES) as run:
 
@@ -413,6 +423,7 @@ def fork(work):
     return os.waitpid(child, 0)[1] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_a_forked_process_has_a_journal_of_its_own(store):
     with store.record(**NAMES, run_id="r") as run:
@@ -430,6 +441,7 @@ def test_a_forked_process_has_a_journal_of_its_own(store):
     assert len(Lake(store.path).batch_names()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_a_forked_process_holds_nothing_that_is_its_parents(store):
     reading, writing = os.pipe()

@@ -15,6 +15,7 @@ PAGE = (ROOT / "docs" / "recording.md").read_text("utf-8")
 FIRST, GOING_ON, TESTS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_examples_record_what_they_say(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     new_store("store")

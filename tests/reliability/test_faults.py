@@ -220,6 +220,7 @@ def test_a_loaded_file_that_cannot_be_read_is_named(two, kind, tmp_path):
     assert (ended.code, f"the batch was left out, with its rows of {run}" in ended.err) == (0, True)
 
 
+@pytest.mark.slow
 def test_a_file_of_a_loaded_batch_without_read_permission_is_named(two, unprivileged):
     path = batches_of(two)[0] / "batch.json"
     path.chmod(0)
@@ -593,6 +594,7 @@ def test_a_read_only_store(two, tmp_path, unprivileged):
             path.chmod(0o755 if path.is_dir() else 0o644)
 
 
+@pytest.mark.slow
 def test_a_read_only_store_with_new_batches(two, tmp_path, unprivileged):
     import_into(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
     for path in [two.path, *two.path.rglob("*")]:

@@ -140,6 +140,7 @@ def test_named_on_the_command_line(two, tmp_path, kind, monkeypatch):
     assert (ended.code, "neither a file nor a folder" in ended.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_found_in_folders(two, tmp_path, monkeypatch):
     kind = "pipe"  # links are not followed there
     monkeypatch.chdir(tmp_path)

@@ -71,6 +71,7 @@ def n_results(store):
     return store.sql("SELECT count(*) FROM results").fetchall()[0][0]
 
 
+@pytest.mark.slow
 def test_what_one_machine_adds_another_one_reads(tmp_path, remote):
     one, two = (machine(tmp_path / name, remote) for name in ("one", "two"))
     import_into(one, write(tmp_path, 1))
@@ -111,6 +112,7 @@ def test_a_merge_replaces_batches_everywhere(tmp_path, remote):
     assert content(tmp_path / "three", remote) == before
 
 
+@pytest.mark.slow
 def test_small_batches_are_merged_only_where_that_was_asked_for(tmp_path, remote, monkeypatch):
     monkeypatch.setattr(compaction, "FAN", 2)
     one = machine(tmp_path / "one", remote)
@@ -183,6 +185,7 @@ def test_the_lease_keeps_others_from_merging(tmp_path, remote, monkeypatch):
 RESULTS, DESCRIPTION = "/results.parquet", ".json"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "content", "reason"),
     [
@@ -218,6 +221,7 @@ def test_a_batch_that_cannot_be_fetched_is_left_out(tmp_path, remote, ending, co
     assert (n_results(two), said) == (2, [])
 
 
+@pytest.mark.slow
 def test_a_merged_batch_that_cannot_be_fetched_is_left_out(tmp_path, remote):
     one = machine(tmp_path / "one", remote)
     for n in (1, 2):
@@ -232,6 +236,7 @@ def test_a_merged_batch_that_cannot_be_fetched_is_left_out(tmp_path, remote):
     assert said == [f"{ADDRESS}/{merged}: is missing; the batch was left out"]
 
 
+@pytest.mark.slow
 def test_a_description_that_is_gone_is_named_on_a_new_machine(tmp_path, remote, monkeypatch):
     one = machine(tmp_path / "one", remote)
     for n in (1, 2):

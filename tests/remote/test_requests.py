@@ -19,6 +19,8 @@ from obstore.store import MemoryStore  # noqa: E402 - after the check
 
 from warehouse.lake.remote.objects import Objects  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 STORE = "s3://bucket/evals"
 
 

@@ -312,6 +312,7 @@ def test_no_key_of_the_environment_reaches_another_address(monkeypatch, vendor, 
     assert (HOUSE in text) == (named == "HOUSE_KEY")
 
 
+@pytest.mark.slow
 def test_a_vendor_whose_client_takes_other_credentials_is_refused_at_another_address():
     litellm = make_provider("litellm")
     for model in ("bedrock/m", "vertex_ai/m", "databricks/m"):

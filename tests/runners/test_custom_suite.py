@@ -64,6 +64,7 @@ def rows(space, query):
 TASKS = "SELECT task_id, cluster, task_hash, task_set_hash, task_version FROM tasks ORDER BY ALL"
 
 
+@pytest.mark.slow
 def test_a_cluster_makes_a_version_of_the_set_not_of_the_task(space):
     run(space, SUITE)
     (before,) = [row for row in rows(space, TASKS) if row[0] == "pi"]

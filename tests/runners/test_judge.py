@@ -99,6 +99,7 @@ def replies(**by_text):
     return answer
 
 
+@pytest.mark.slow
 def test_a_run_is_rated_by_each_criterion(space):
     judged = replies(
         Paris=GOOD,
@@ -162,6 +163,7 @@ def test_a_run_is_rated_by_each_criterion(space):
     run(space, "check")
 
 
+@pytest.mark.slow
 def test_pairs_are_shown_in_both_orders(space):
     record(space, "r2", "m2", ["Lyon", "Berlin", "Milan"])
     with serving(http(200, chat('{"overall": "a"}'))) as server:
@@ -183,6 +185,7 @@ def test_pairs_are_shown_in_both_orders(space):
     assert out.splitlines()[2].split()[:5] == ["m1", "m2", "overall", "3", "0.5"]
 
 
+@pytest.mark.slow
 def test_a_judge_that_looks_at_the_answers_is_consistent(space):
     record(space, "r2", "m2", ["Lyon", "Berlin", "Milan"])
 
@@ -201,6 +204,7 @@ def test_a_judge_that_looks_at_the_answers_is_consistent(space):
     ]
 
 
+@pytest.mark.slow
 def test_the_models_of_one_run_are_compared(space):
     (space / "mine.json").write_text(
         json.dumps({"suite": "mine", "tasks": [{"id": "t", "prompt": "?"}]})
@@ -242,6 +246,7 @@ def test_a_killed_judge_resumes_and_repeats_no_call(space):
     assert rows(space, "SELECT count(*), count(DISTINCT result_id) FROM ratings") == [(6, 6)]
 
 
+@pytest.mark.slow
 def test_a_budget_stops_the_judge(space):
     with serving(http(200, chat(json.dumps(GOOD)))) as server:
         where = ("r1", "--rubric", "rubric.yaml", "-o", "max_tokens", 7, "--concurrency", 1)
@@ -257,6 +262,7 @@ def test_a_budget_stops_the_judge(space):
     assert rows(space, "SELECT count(*) FROM ratings WHERE status = 'ok'") == [(9,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply",
     [
@@ -283,6 +289,7 @@ def test_a_reply_that_cannot_be_read_is_no_number(space, reply):
     assert rows(space, "SELECT count(mean) FROM rating_means") == [(0,)]
 
 
+@pytest.mark.slow
 def test_unread_replies_are_asked_for_again_on_request(space):
     texts = ["7?", *[json.dumps({"helpful": n}) for n in (3, 4, 5)]]
     with serving(lambda _request: [http(200, chat(texts[len(server.requests) - 1]))]) as server:
@@ -430,6 +437,7 @@ def test_what_is_missing_is_said_before_the_first_call(space, arguments, problem
     assert problem in err
 
 
+@pytest.mark.slow
 def test_what_cannot_be_judged_is_counted(space):
     store = new_store(space / "store")
     with store.record(suite="capitals", model="m3", run_id="r3") as recording:
@@ -452,6 +460,7 @@ def test_what_cannot_be_judged_is_counted(space):
     assert "nothing to judge in run r1" in err
 
 
+@pytest.mark.slow
 def test_a_sample_is_the_same_for_every_judge(space):
     record(space, "many", "m1", [f"answer number {n}" for n in range(40)])
     with serving(http(200, chat('{"helpful": 4}'))) as server:
@@ -474,6 +483,7 @@ def test_a_dry_run_calls_nothing(space):
     assert out.splitlines()[2].split()[:5] == ["j", "ollama_openai", "3", "0", "3"]
 
 
+@pytest.mark.slow
 def test_imported_answers_are_judged_with_the_references_of_their_tasks(space):
     import_into(new_store(space / "store"), EXAMPLES, ROOT / "tasks")
     (run_id, n_answers) = rows(
@@ -497,6 +507,7 @@ def replay_lines(path, **texts):
     path.write_text("".join(json.dumps({"task": k, "text": v}) + "\n" for k, v in texts.items()))
 
 
+@pytest.mark.slow
 def test_a_rehearsal_is_judged_by_recorded_replies(space):
     task = {"id": "t", "prompt": "?", "reference": "yes"}
     (space / "mine.json").write_text(json.dumps({"suite": "mine", "tasks": [task]}))
@@ -509,12 +520,14 @@ def test_a_rehearsal_is_judged_by_recorded_replies(space):
     assert "the judge j is replayed, but the answers are not" in err
 
 
+@pytest.mark.slow
 def test_a_judge_is_on_no_leaderboard(space):
     with serving(http(200, chat('{"helpful": 8}'))) as server:
         judge(space, server, "r1", "--rubric", rubric(space))
     assert rows(space, "SELECT DISTINCT suite FROM leaderboard") == [("capitals",)]
 
 
+@pytest.mark.slow
 def test_the_page_shows_rubrics_and_a_query_that_work(space):
     page = (ROOT / "docs/judging.md").read_text("utf-8")
     blocks = re.findall(r"^```(yaml|sql)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)

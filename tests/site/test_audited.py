@@ -17,6 +17,7 @@ def rows_of(store):
         return site.rows(_ALL), audited(site, _ALL)
 
 
+@pytest.mark.slow
 def test_reported_figures_are_those_of_the_view(store):
     run = {**_RUN, "suite": "own"}
     figures = [{**run, "content_id": f"{n}", "seq": n, "metric": "f1", "value": n} for n in (1, 2)]

@@ -75,6 +75,7 @@ def test_pairs_and_models_are_bounded_and_what_is_left_out_is_named(store):
     assert "2 more models not compared here" in page
 
 
+@pytest.mark.slow
 def test_pairs_that_show_nothing_are_folded_in_the_list(store):
     log(store, "own", {"a": [True] * 12, "b": [True] * 12, "c": [False] * 12})
     text = pages_of(store)["compare/index.html"]
@@ -84,6 +85,7 @@ def test_pairs_that_show_nothing_are_folded_in_the_list(store):
     assert "a and b: the data do not show which is better" in folded
 
 
+@pytest.mark.slow
 def test_pairs_that_show_nothing_are_folded_on_their_page(store):
     log(store, "own", {"a": [True] * 12, "b": [True] * 12, "c": [False] * 12})
     page = pages_of(store)["compare/own_own.html"]
@@ -96,6 +98,7 @@ def test_pairs_that_show_nothing_are_folded_on_their_page(store):
         assert ("<dt>difference</dt>" in before) == says_which
 
 
+@pytest.mark.slow
 def test_pairs_that_show_nothing_are_together_and_not_called_equal(store):
     log(store, "own", {"a": [True] * 12, "b": [True] * 12, "c": [False] * 12})
     shown, folded = pages_of(store)["compare/own_own.html"].split('<details class="pairs">')
@@ -106,11 +109,13 @@ def test_pairs_that_show_nothing_are_together_and_not_called_equal(store):
     assert said in folded
 
 
+@pytest.mark.slow
 def test_pairs_are_unfolded_where_there_is_nothing_else(store):
     log(store, "own", {"a": [True] * 12, "b": [True] * 12})
     assert '<details class="pairs" open>' in pages_of(store)["compare/own_own.html"]
 
 
+@pytest.mark.slow
 def test_headings_have_short_names_that_tell_models_apart(store):
     answers = {"p/one": [True] * 12, "q/two": [False] * 12, "r/s/two": [True, False] * 6}
     log(store, "own", answers)
@@ -119,12 +124,14 @@ def test_headings_have_short_names_that_tell_models_apart(store):
     assert sorted(headings) == ["one and q/two", "one and r/s/two", "r/s/two and q/two"]
 
 
+@pytest.mark.slow
 def test_models_with_names_like_other_sides_are_compared(store):
     log(store, "own", {"run:x": [True] * 12, "tag:y=<b>": [False] * 12})
     page = pages_of(store)["compare/own_own.html"]
     assert "run:x passes 100 points more than tag:y=&lt;b&gt;" in page
 
 
+@pytest.mark.slow
 def test_a_single_model_has_no_page(store):
     log(store, "own", {"only": [True, False]})
     with opened_site(store, [compare.PAGE_TYPE], samples="none") as site:

@@ -34,6 +34,7 @@ def test_palindromes_have_each_model_and_task(examples):
     assert not any("_" in header for header in headers)
 
 
+@pytest.mark.slow
 def test_of_many_models_that_solved_a_palindrome_three_are_named(tmp_path):
     store = new_store(tmp_path / "store")
     solvers = {"easy": "abcde", "middling": "abc", "hard": ""}

@@ -40,6 +40,7 @@ def store(tmp_path_factory):
     return store
 
 
+@pytest.mark.slow
 def test_the_page_has_the_suspect_items_and_a_picture(store, tmp_path):
     folder = tmp_path / "site"
     write_site(store, folder)
@@ -54,6 +55,7 @@ def test_the_page_has_the_suspect_items_and_a_picture(store, tmp_path):
     assert items_page(ATTACK).rpartition("/")[2] in (folder / suite_page(ATTACK)).read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_pages_that_link_to_items_do_not_read_them(store, monkeypatch):
     monkeypatch.setattr(items, "work_lists", lambda *_: pytest.fail("takes seconds"))
     with opened_site(store, [suite.PAGE_TYPE, items.PAGE_TYPE], samples="none") as site:
@@ -70,6 +72,7 @@ def test_a_page_without_findings_says_so(store):
     assert "Nothing was found." not in pages[items_page(ATTACK)]
 
 
+@pytest.mark.slow
 def test_a_page_of_tasks_without_ids_says_so(tmp_path):
     unnamed = new_store(tmp_path / "store")
     rows = [row | {"task_id": None} for row in results("quiz", lambda rank, task: rank > task)]

@@ -38,6 +38,7 @@ def download(window, to):
     window.faults = [fault for fault in window.faults if not fault.startswith("a download")]
 
 
+@pytest.mark.slow
 def test_the_page_says_nothing_of_models_runs_or_other_people(page_of, answers, tmp_path):
     command(answers.path, "label", "export", "arena", "--to", tmp_path / "sheet.csv")
     sheet = (tmp_path / "sheet.csv").read_text("utf-8-sig")

@@ -215,6 +215,7 @@ def test_failed_samples_keep_their_numbers(store):
     assert failed[f"{run_folder('own', 'fine')}/run.js"]["n_samples"] == 1
 
 
+@pytest.mark.slow
 def test_the_list_of_runs_has_each_run_with_its_counts_and_tags(store, cli):
     results = [{"task_id": "a", "output": "x", "passed": n > 0, "attempt": n + 1} for n in range(3)]
     record(store, results=results)

@@ -58,6 +58,7 @@ def test_verdicts_of_a_log_are_per_cent(tmp_path):
     assert '"passed, Match"' not in picture
 
 
+@pytest.mark.slow
 def test_figures_that_a_log_only_reports_are_on_the_page_of_its_suite(tmp_path):
     figures = {"results": {"arc": {"acc,none": 0.5}}, "configs": {"arc": {}}, "n-shot": {"arc": 0}}
     path = tmp_path / "results_2026-04-02T10-00-00.json"
@@ -110,6 +111,7 @@ def test_a_column_with_one_value_is_said_once():
     assert alone.common == []
 
 
+@pytest.mark.slow
 def test_pages_show_no_folder_of_the_machine(tmp_path):
     store = new_store(tmp_path / "store")
     log_of_verdicts(tmp_path / "log.jsonl", [True])
@@ -230,6 +232,7 @@ def test_logs_in_another_order_give_the_same_bytes(tmp_path):
     assert sites[0] == sites[1]
 
 
+@pytest.mark.slow
 def test_the_page_of_an_only_model_says_so_and_names_a_date_once(store, tmp_path):
     with store.record(suite="one", model="m") as run:
         run.log(task_id="t", output="a", passed=True)

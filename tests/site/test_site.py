@@ -472,6 +472,7 @@ def test_unknown_cost_is_not_zero(store, tmp_path):
     assert "$0" not in text
 
 
+@pytest.mark.slow
 def test_unchanged_site_is_not_rendered_again(store, tmp_path, monkeypatch):
     logged(store, run_id="r", model="m", verdicts=[True, False])
     folder = tmp_path / "site"

@@ -88,6 +88,7 @@ def add_runs(store, providers, metrics=()):
     store.sync()
 
 
+@pytest.mark.slow
 def test_models_of_one_name_are_named_with_their_providers(tmp_path):
     store = new_store(tmp_path / "store")
     add_runs(store, ["here", None])
@@ -113,6 +114,7 @@ def test_model_of_one_provider_is_named_without_it(tmp_path):
         assert [place.provider for [place] in [b.places for b in boards(site)]] == [""]
 
 
+@pytest.mark.slow
 def test_the_list_of_models_has_dates_of_runs_and_says_that_costs_are_partial(store):
     run_row = {"suite": "s", "run_id": "r", "generation": "root"}
     result = {**run_row, "model": "m", "task_set": "s", "availability_status": "ok", "seq": 1}
@@ -132,6 +134,7 @@ def test_the_list_of_models_has_dates_of_runs_and_says_that_costs_are_partial(st
     assert '<dt>dates</dt><dd dir="auto">2026-01-01</dd>' in page
 
 
+@pytest.mark.slow
 def test_figures_of_one_name_differ_by_their_files(tmp_path):
     store = new_store(tmp_path / "store")
     stated = {

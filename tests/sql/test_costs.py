@@ -114,6 +114,7 @@ def assert_says_what_calls_say(store):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_costs_are_those_of_the_calls(tmp_path, seed):
     choice = random.Random(seed)

@@ -23,6 +23,7 @@ def agreement(store, kind, judge, other):
     return row
 
 
+@pytest.mark.slow
 def test_two_judges_of_mt_bench_agree_as_scikit_learn_says(tmp_path):
     store = imported(tmp_path, PREFERENCES / "mt_bench" / "en")
     [expected] = oracle("mt_bench")["agreement_single_grade"]["by_lang"]["en"]["pairs"].values()
@@ -31,6 +32,7 @@ def test_two_judges_of_mt_bench_agree_as_scikit_learn_says(tmp_path):
     assert found == pytest.approx([expected[name] for name in names], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_judge_of_pandalm_agrees_with_the_people_as_scikit_learn_says(tmp_path):
     store = imported(tmp_path, PREFERENCES / "pandalm")
     expected = oracle("pandalm")["judges_vs_majority"]["pan"]
@@ -48,6 +50,7 @@ def test_agreement_with_gold_is_the_published_accuracy_of_judgebench(tmp_path):
     assert (n, round(rate * n)) == (expected["n_pairs"], expected["correct"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("judge", "folder"),
     [("gpt-4o-mini", "gpt/judge_gpt4omini"), ("Qwen2.5-7B-Instruct", "qwen/judge_7B")],
@@ -87,6 +90,7 @@ def alphas(store, raters, criterion="overall"):
     return dict(store.sql(query, {"raters": raters, "criterion": criterion}).fetchall())
 
 
+@pytest.mark.slow
 def test_alpha_of_two_judges_of_mt_bench_is_that_of_krippendorff(tmp_path):
     judgments = PREFERENCES / "mt_bench" / "en" / "judgments"
     store = imported(tmp_path, *(judgments / each / "single_grade" for each in MT_BENCH_JUDGES))
@@ -100,12 +104,14 @@ def test_alpha_of_two_judges_of_mt_bench_is_that_of_krippendorff(tmp_path):
     assert len(found) == 3
 
 
+@pytest.mark.slow
 def test_alpha_of_the_people_of_pandalm_is_that_of_krippendorff(tmp_path):
     store = imported(tmp_path, PREFERENCES / "pandalm")
     expected = oracle("pandalm")["humans"]["krippendorff_nominal"]
     assert alphas(store, "people") == {"nominal": pytest.approx(expected, abs=1e-9)}
 
 
+@pytest.mark.slow
 def test_alphas_of_people_in_judge_bench_are_those_of_krippendorff(tmp_path):
     store = imported(tmp_path, PREFERENCES / "judge_bench")
     rows = store.sql("SELECT suite, criterion, level, alpha, n_items FROM rater_alphas").fetchall()

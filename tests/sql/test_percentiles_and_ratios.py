@@ -41,6 +41,7 @@ def by_delta_method(amounts, counts, tail):
     return ratio * exp(-reach), ratio * exp(reach)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attempts", [1, 3])
 def test_views_have_the_intervals_of_the_tasks(tmp_path, attempts):
     random = np.random.default_rng(attempts)

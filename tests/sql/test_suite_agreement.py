@@ -50,6 +50,7 @@ def cronbach_alpha(scores):
     return n / (n - 1) * (1 - scores.var(axis=0, ddof=1).sum() / total)
 
 
+@pytest.mark.slow
 def test_correlations_are_those_of_scipy(tmp_path):
     abilities = np.linspace(-2, 2, 12)
     suites = {f"s{seed}": verdicts(seed, abilities * (-1) ** (seed == 2)) for seed in range(3)}
@@ -69,6 +70,7 @@ def test_correlations_are_those_of_scipy(tmp_path):
         assert row.spearman_low < row.spearman < row.spearman_high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("abilities", "finding"),
     [(np.linspace(-2, 2, 4), "too_few_models"), (np.zeros(12), "equal_models")],
@@ -79,6 +81,7 @@ def test_no_disagreement_of_few_or_equal_models(tmp_path, abilities, finding):
     assert rows.tau_low.isna().all() == (finding == "too_few_models")
 
 
+@pytest.mark.slow
 def test_sets_of_the_same_tasks_are_marked(tmp_path):
     tasks = [
         {

@@ -27,6 +27,7 @@ def test_names_with_numbers_have_different_hashes(store, name):
     assert n_distinct == 200_000
 
 
+@pytest.mark.slow
 def test_comparisons_take_no_task_for_another(store):
     for model in ("a", "b"):
         for n_run in (1, 2):

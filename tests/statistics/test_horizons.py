@@ -112,6 +112,7 @@ def test_weights_are_of_tasks_and_families():
     assert root[0] == pytest.approx(root[2] / 2)
 
 
+@pytest.mark.slow
 def test_draws_are_those_of_a_plain_loop():
     """Compare the distribution of counts with families, tasks and runs drawn one by one."""
     families, tasks = np.array([0, 0, 0, 0, 1, 2]), np.array([0, 0, 1, 2, 3, 4])

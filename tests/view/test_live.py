@@ -59,6 +59,7 @@ def only_run(watch):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_the_figures_are_those_that_the_store_has_when_the_run_is_in_it(store, watch, seed):
     """With repeated attempts, clusters, failures, missing verdicts, models, repeated calls."""
@@ -296,6 +297,7 @@ def test_a_run_that_ended_early_says_how_to_go_on(store, watch, suite, command):
     assert run["page"].startswith("runs/")
 
 
+@pytest.mark.slow
 def test_only_so_many_ended_runs_are_kept(store, watch, monkeypatch):
     monkeypatch.setattr("exports.view.live.watch._MOST_RUNS", 3)
     for n in range(6):
@@ -319,6 +321,7 @@ def n_results(store):
     return total
 
 
+@pytest.mark.slow
 def test_a_run_killed_and_resumed_is_counted_at_each_moment(store, watch, tmp_path):
     tasks = [{"id": f"t{n}", "prompt": f"question {n}", "reference": "yes"} for n in range(60)]
     (tmp_path / "mine.json").write_text(json.dumps({"suite": "mine", "tasks": tasks}))

@@ -44,6 +44,7 @@ def feed(store, monkeypatch):
     pages.close()
 
 
+@pytest.mark.slow
 def test_many_pages_look_no_oftener_than_one_and_none_not_at_all(store, feed):
     async def follow(has_begun):
         seen = []
@@ -125,6 +126,7 @@ def n_switches(process):
     return sum(map(int, counts))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 def test_an_idle_server_sleeps(store):
     with served(store, "a token of this test") as process:
@@ -138,6 +140,7 @@ def test_an_idle_server_sleeps(store):
     assert woke[-1] == woke[-2]
 
 
+@pytest.mark.slow
 def test_listeners_get_results_and_ctrl_c_ends_it_with_them_connected(store):
     token = "a token of this test"
     process = served(store, token)

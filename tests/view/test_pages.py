@@ -26,6 +26,7 @@ def served(store, **options):
     return StorePages(store.path, name="store", server=server_parts, **options)
 
 
+@pytest.mark.slow
 def test_pages_equal_those_of_the_site(shared_examples, tmp_path):
     written = write_site(shared_examples, tmp_path / "site", name="store")
     pages = served(shared_examples)
@@ -42,6 +43,7 @@ def test_pages_equal_those_of_the_site(shared_examples, tmp_path):
     pages.close()
 
 
+@pytest.mark.slow
 def test_a_page_is_the_same_whatever_was_asked_for_before(shared_examples):
     pages = served(shared_examples)
     with pages.reading() as site:
@@ -55,6 +57,7 @@ def test_a_page_is_the_same_whatever_was_asked_for_before(shared_examples):
     pages.close()
 
 
+@pytest.mark.slow
 def test_what_all_pages_share_is_computed_once_for_the_same_data(store, monkeypatch):
     made = []
     monkeypatch.setattr(boards, "_boards", lambda site: made.append(site) or [])
@@ -71,6 +74,7 @@ def test_what_all_pages_share_is_computed_once_for_the_same_data(store, monkeypa
     pages.close()
 
 
+@pytest.mark.slow
 def test_what_the_menu_has_read_is_kept_for_other_pages(store):
     with store.record(suite="own", model="m") as run:
         run.log(task_id="t", output="x", passed=True)
@@ -80,6 +84,7 @@ def test_what_the_menu_has_read_is_kept_for_other_pages(store):
     pages.close()
 
 
+@pytest.mark.slow
 def test_a_picture_is_drawn_when_it_is_asked_for_and_once(store, monkeypatch):
     drawn = []
     monkeypatch.setattr(pictures, "_svg", lambda drawing: drawn.append(drawing) or b"<svg/>")
@@ -98,6 +103,7 @@ def test_a_picture_is_drawn_when_it_is_asked_for_and_once(store, monkeypatch):
     pages.close()
 
 
+@pytest.mark.slow
 def test_at_most_seven_entries_of_the_menu_are_seen_first(store):
     with store.record(suite="own", model="m") as run:
         run.log(task_id="t", output="x", passed=True)
@@ -131,6 +137,7 @@ def test_other_paths_have_no_page(shared_examples, path):
     pages.close()
 
 
+@pytest.mark.slow
 def test_a_new_run_is_seen_within_two_seconds(store):
     add_rows(store.lake, runs=[_run("one")])
     pages = served(store)
@@ -142,6 +149,7 @@ def test_a_new_run_is_seen_within_two_seconds(store):
     pages.close()
 
 
+@pytest.mark.slow
 def test_the_warehouse_is_closed_when_no_request_can_share_it(store):
     pages = served(store)
     pages.file("index.html")
@@ -170,6 +178,7 @@ def test_a_page_waits_for_a_sync_elsewhere(store, monkeypatch):
     pages.close()
 
 
+@pytest.mark.slow
 def test_pages_are_made_one_at_a_time(shared_examples):
     pages = served(shared_examples)
     names = ["index.html", "runs/index.html", "models/index.html", "compare/index.html"] * 5
@@ -186,6 +195,7 @@ def test_pages_are_made_one_at_a_time(shared_examples):
     assert all(results.values())
 
 
+@pytest.mark.slow
 def test_kept_pages_are_bounded(shared_examples, monkeypatch):
     monkeypatch.setattr("exports.view.store_pages._CACHE_BYTES", 10_000)
     pages = served(shared_examples)

@@ -84,6 +84,7 @@ def settle_both_ways(store, client, dataset, posters, seed):
     return in_browser, documents
 
 
+@pytest.mark.slow
 def test_gold_is_that_of_annotate(store, browse, tmp_path):
     shutil.copytree(store.path, tmp_path / "other")
     other = new_store(tmp_path / "other")
@@ -145,6 +146,7 @@ def test_gold_of_the_reference_posters_is_that_of_annotate(browse, tmp_path, nam
     assert len(valid) >= WORKSPACES[name]
 
 
+@pytest.mark.slow
 def test_a_record_that_breaks_the_schema_is_not_settled(store, browse):
     client = browse(store)
     choices = ["a", {"text": "Cancelled"}]
@@ -163,6 +165,7 @@ def test_a_record_that_breaks_the_schema_is_not_settled(store, browse):
     assert (document["artist_name"], document["events"][2]["status"]) == ("ม่าน", "cancelled")
 
 
+@pytest.mark.slow
 def test_a_poster_goes_back_until_a_record_changes(store, browse, tmp_path):
     client, poster = browse(store), DIFFERING[0]
     assert f'poster={poster}">settle' in unescape(client.get("/view/posters").text)
@@ -219,6 +222,7 @@ def test_what_cannot_be_settled_is_refused(store, browse, changes):
     assert rows(store, GOLD) == []
 
 
+@pytest.mark.slow
 def test_a_record_written_in_the_form_is_the_annotators(store, browse):
     client, poster = browse(store), "e03e7f13bf09"
     record = json.loads((SAMPLES / f"benchmark/ground_truth/{poster}.json").read_text("utf-8"))
@@ -233,12 +237,14 @@ def test_a_record_written_in_the_form_is_the_annotators(store, browse):
     assert client.post_fields("/view/record/add", **{**sent, "poster": "nope"}).status_code == 400
 
 
+@pytest.mark.slow
 def test_the_form_does_not_show_the_other_record(store, browse):
     page = browse(store).get(f"/view/record?dataset={DATASET}&poster={DIFFERING[2]}").text
     assert "Songkran" not in page
     assert set(re.findall(r'data-name="(\w+)"', page)) >= {"artist_name", "venue", "confidence"}
 
 
+@pytest.mark.slow
 def test_pictures_come_from_the_named_folder_only(store, browse, tmp_path):
     client = browse(store, pictures=SAMPLES / "images")
     address = f"/view/poster/picture?dataset={DATASET}&poster="
@@ -260,6 +266,7 @@ def test_a_store_without_posters_says_so(browse, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_of_several_datasets_one_is_chosen_by_a_link(store, browse):
     add_rows(
         store.lake,
@@ -275,6 +282,7 @@ def test_of_several_datasets_one_is_chosen_by_a_link(store, browse):
     assert '<b dir="auto">a&amp;b</b>' in client.get("/view/posters").text
 
 
+@pytest.mark.slow
 def test_a_store_without_posters_has_no_entry(shared_examples, browse):
     page = browse(shared_examples).get("/index.html").text
     assert ("Ground truth" in page) == bool(rows(shared_examples, "FROM annotations LIMIT 1"))

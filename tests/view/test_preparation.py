@@ -6,6 +6,7 @@ import sys
 from threading import Event
 
 import httpx
+import pytest
 import uvicorn
 from support import ROOT
 
@@ -23,6 +24,7 @@ print(sorted(draws & set(sys.modules)))
 """
 
 
+@pytest.mark.slow
 def test_what_draws_is_imported_when_the_server_has_begun():
     ended = subprocess.run(
         [sys.executable, "-c", _IMPORTED], cwd=ROOT, capture_output=True, text=True, check=True
@@ -30,6 +32,7 @@ def test_what_draws_is_imported_when_the_server_has_begun():
     assert ended.stdout == "[]\n['altair', 'scipy', 'vl_convert']\n"
 
 
+@pytest.mark.slow
 def test_preparation_ends_with_the_server():
     code = (
         "import sys\n"
@@ -51,6 +54,7 @@ def test_a_signal_ends_preparation(monkeypatch):
     assert ended.is_set()
 
 
+@pytest.mark.slow
 def test_it_is_prepared_after_the_first_answer(store, browse, monkeypatch):
     begun = Event()
     monkeypatch.setattr(server, "prepare", begun.set)

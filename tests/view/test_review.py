@@ -62,6 +62,7 @@ def rate(client, queue, answer_id, **said):
     return client.post_fields("/view/review/rate", **fields)
 
 
+@pytest.mark.slow
 def test_a_queue_is_blind_to_models_runs_and_others(client, queue):
     ids = [each["id"] for each in asked(client, queue)]
     for answer_id in ids:
@@ -90,6 +91,7 @@ def test_a_queue_is_blind_to_models_runs_and_others(client, queue):
     assert [each["label"] for each in asked(client, queue)] == ["pass"] * 12  # one's own
 
 
+@pytest.mark.slow
 def test_two_raters_keep_both_and_a_second_rating_is_a_version(client, queue, answers):
     first = asked(client, queue)[0]["id"]
     rate(client, queue, first)
@@ -113,6 +115,7 @@ def test_two_raters_keep_both_and_a_second_rating_is_a_version(client, queue, an
     assert len({row[5] for row in rows}) == 1
 
 
+@pytest.mark.slow
 def test_a_repeated_post_is_one_row_and_an_id_one_rating(client, queue, answers):
     first, second = (each["id"] for each in asked(client, queue)[:2])
     assert rate(client, queue, first, id="x").json() == {"is_new": True}
@@ -123,6 +126,7 @@ def test_a_repeated_post_is_one_row_and_an_id_one_rating(client, queue, answers)
     assert len(answers.sql(RATINGS).fetchall()) == 1
 
 
+@pytest.mark.slow
 def test_ratings_are_in_figures_when_nobody_has_rated_for_a_while(
     client, queue, answers, monkeypatch
 ):
@@ -138,6 +142,7 @@ def test_ratings_are_in_figures_when_nobody_has_rated_for_a_while(
     assert rate(client, queue, first, id="x1").json() == {"is_new": False}
 
 
+@pytest.mark.slow
 def test_work_goes_on_in_another_server(browse, answers):
     client = browse(answers)
     queue = make(client)
@@ -149,6 +154,7 @@ def test_work_goes_on_in_another_server(browse, answers):
     assert [each["label"] for each in asked(again, queue)] == ["fail"] * 3 + [""] * 9
 
 
+@pytest.mark.slow
 def test_a_queue_is_split_over_its_raters(client):
     queue = make(client, raters=["Ann", "Ben", "Cyd"], per_answer=2)
     shares = {name: {each["id"] for each in asked(client, queue, name)} for name in ("Ann", "Ben")}
@@ -167,6 +173,7 @@ def test_a_queue_is_split_over_its_raters(client):
     )
 
 
+@pytest.mark.slow
 def test_agreement_counts_only_what_one_has_rated(client, queue):
     ids = [each["id"] for each in asked(client, queue)]
     about = {"queue": queue, "rater": "Ben"}
@@ -184,6 +191,7 @@ def test_agreement_counts_only_what_one_has_rated(client, queue):
     assert whole["interval"][0] < 1.0
 
 
+@pytest.mark.slow
 def test_any_answer_can_be_rated_by_any_criterion(client, answers):
     page = client.get("/view/rate", params=CHOSEN)
     assert page.status_code == 200
@@ -201,6 +209,7 @@ def test_any_answer_can_be_rated_by_any_criterion(client, answers):
     assert row == expected
 
 
+@pytest.mark.slow
 def test_texts_are_inert_and_long_ones_are_cut(browse, answers):
     header = {"suite": "arena", "run_id": "odd", "generation": "root", "content_id": "odd"}
     texts = {"prompt": HOSTILE, "raw_output": HOSTILE + "x" * 300_000}
@@ -247,6 +256,7 @@ def test_plans_that_cannot_be_used_say_why(client, changed, message):
     assert message in answer.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -271,6 +281,7 @@ def test_ratings_that_cannot_be_used_say_why(client, queue, answers, changed, me
     assert answers.sql(RATINGS).fetchall() == []
 
 
+@pytest.mark.slow
 def test_random_requests_are_refused_without_a_trace(client, queue, answers):
     requests = random.Random(0)
     paths = [

@@ -39,6 +39,7 @@ def half_labelled(**fields):
     return run(right, lenient(right), drawn_at_random(200), chance=0.5, **fields)
 
 
+@pytest.mark.slow
 def test_labels_correct_a_lenient_judge(tmp_path):
     right = truth()
     judged, drawn = lenient(right), drawn_at_random(200)
@@ -54,6 +55,7 @@ def test_labels_correct_a_lenient_judge(tmp_path):
     assert (mean, low, high) == pytest.approx((expected.mean, *expected.interval), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_where_some_are_drawn_four_times_as_often(tmp_path):
     right = truth()
     judged = lenient(right)
@@ -78,6 +80,7 @@ def test_intervals_hold_the_truth_where_some_are_drawn_four_times_as_often(tmp_p
     assert corrected[1] >= 10  # of 500 seeds 97 % hold it
 
 
+@pytest.mark.slow
 def test_without_the_probability_of_the_others_there_is_no_figure(tmp_path):
     right = truth()
     judged = lenient(right)
@@ -88,6 +91,7 @@ def test_without_the_probability_of_the_others_there_is_no_figure(tmp_path):
     assert figure(store)[3].endswith("and the probabilities of the others are not recorded")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_labels", "chance", "remark"),
     [
@@ -134,6 +138,7 @@ def test_attempts_that_are_labelled_in_part(tmp_path):
     assert "more in part: label all attempts and turns of a task, or none" in found[3]
 
 
+@pytest.mark.slow
 def test_tasks_that_depend_on_each_other(tmp_path):
     rows = half_labelled()
     tasks = [
@@ -147,6 +152,7 @@ def test_tasks_that_depend_on_each_other(tmp_path):
     assert figure(store)[3].endswith("some of which depend on each other")
 
 
+@pytest.mark.slow
 def test_labels_of_another_run_that_come_later_and_go(tmp_path):
     right = truth()
     drawn = drawn_at_random(200)
@@ -166,6 +172,7 @@ def test_labels_of_another_run_that_come_later_and_go(tmp_path):
     assert store.sql("FROM metrics WHERE remark IS NOT NULL").fetchall() == []
 
 
+@pytest.mark.slow
 def test_any_order_of_import_gives_the_same_figures(tmp_path):
     right = truth("bee", rate=0.7)
     runs = [
@@ -185,6 +192,7 @@ def test_any_order_of_import_gives_the_same_figures(tmp_path):
     assert found == [store.sql(query).fetchall()] * 2
 
 
+@pytest.mark.slow
 def test_the_leaderboard_marks_corrected_figures(tmp_path):
     right = truth("bee", rate=0.7)
     few = run(right, lenient(right), drawn_at_random(20), run_id="s", model="bee", chance=0.05)

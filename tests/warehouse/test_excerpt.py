@@ -79,6 +79,7 @@ def test_site_of_a_model_has_its_runs_only(examples, tmp_path):
     assert command(examples.path, "report", "--to", to, "--model", "no").code == 2
 
 
+@pytest.mark.slow
 def test_the_systems_of_other_suites_are_left_out(tmp_path):
     store = new_store(tmp_path / "store")
     for suite in ("kept", "other"):
@@ -90,6 +91,7 @@ def test_the_systems_of_other_suites_are_left_out(tmp_path):
         ]
 
 
+@pytest.mark.slow
 def test_records_of_people_stay_with_their_suite(tmp_path):
     store = new_store(tmp_path / "store")
     import_into(store, EXAMPLES, ROOT / "examples" / "posters")

@@ -25,6 +25,7 @@ print(json.dumps([found["leaderboard"].height, found["said"], found["samples"].h
 
 
 @pytest.mark.slow
+@pytest.mark.browser
 @pytest.mark.skipif(
     importlib.util.find_spec("marimo") is None,
     reason="marimo is not installed: `make browser` runs this test",

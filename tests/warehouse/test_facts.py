@@ -12,6 +12,8 @@ from warehouse.engine.tables.runs import in_parts
 from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake import compaction
 
+pytestmark = pytest.mark.slow
+
 KEY = "suite, run_id, content_id"
 ENTRY = "suite, run_id, provider, model, settings, task_set, is_replay"
 FILES = {file.name: file for file in shipped_sql()}

@@ -45,6 +45,7 @@ def test_a_snapshot_needs_no_log_file(grown, tmp_path, is_read):
     assert count(copy) == count(grown.warehouse) == 6
 
 
+@pytest.mark.slow
 def test_an_excerpt_has_the_rows_of_the_log_file(grown):
     runs = [run for (run,) in grown.sql("SELECT run_id FROM runs ORDER BY ALL").fetchall()]
     with excerpt(grown, run=runs[-1]) as chosen:

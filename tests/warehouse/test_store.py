@@ -52,6 +52,7 @@ def test_values_are_bound(examples):
     assert query.fetchall()[0][0] > 0
 
 
+@pytest.mark.slow
 def test_a_query_runs_when_it_is_fetched(examples, tmp_path):
     wrong = examples.sql("FROM nothing_here")  # does not run yet
     with pytest.raises(BadInput):

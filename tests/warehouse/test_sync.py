@@ -309,6 +309,7 @@ def test_reference_logs_in_any_order_give_the_same(tmp_path):
     assert split.sql("SELECT count(*) FROM runs").fetchall() == [(len(logs),)]
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_older_than_a_column_is_loaded(tmp_path):
     """Tables gain columns; the files of older batches lack them."""
     store = new_store(tmp_path / "store")
@@ -332,6 +333,7 @@ def test_a_batch_that_is_older_than_a_column_is_loaded(tmp_path):
         import_into(store, grown)
 
 
+@pytest.mark.slow
 def test_a_rebuild_that_lacks_memory_takes_more(tmp_path, monkeypatch):
     store = new_store(tmp_path / "store")
     import_into(store, write_log(tmp_path / "log.yaml", log()))

@@ -63,6 +63,7 @@ def test_a_copy_needs_no_view_defined(filled, cache, defined):
     assert len(defined) == len(list(cache.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_the_template_holds_no_rows(filled, cache, defined):
     filled.sync()
     with open_for_reading(next(cache.iterdir()), wait_seconds=0) as connection:
@@ -90,6 +91,7 @@ def test_a_damaged_template_is_replaced(filled, cache, defined, content):
     assert len(defined) == 2
 
 
+@pytest.mark.slow
 def test_a_damaged_template_that_stays_is_not_copied_again(filled, cache, defined, monkeypatch):
     filled.sync()
     [kept] = cache.iterdir()

@@ -48,6 +48,7 @@ def test_the_first_build_is_announced(store, said):
     assert len(said) == 1
 
 
+@pytest.mark.slow
 def test_a_rebuild_says_that_it_was_asked_for(store, said):
     store.sync()
     said.clear()
@@ -61,6 +62,7 @@ def test_a_damaged_warehouse_is_the_reason(store, said):
     assert said == announcement("it is damaged")
 
 
+@pytest.mark.slow
 def test_an_update_that_fails_is_the_reason_with_its_error(store, said, tmp_path, monkeypatch):
     store.sync()
     said.clear()
@@ -75,6 +77,7 @@ def test_an_update_that_fails_is_the_reason_with_its_error(store, said, tmp_path
     assert "(bringing it up to date failed: no room)" in message
 
 
+@pytest.mark.slow
 def test_other_definitions_are_the_reason(store, said, other_definitions):
     store.sync()
     said.clear()
@@ -83,6 +86,7 @@ def test_other_definitions_are_the_reason(store, said, other_definitions):
     assert said == announcement("this version of evalstore has other views or scores")
 
 
+@pytest.mark.slow
 def test_other_tables_are_the_reason(store, said, monkeypatch):
     store.sync()
     said.clear()
@@ -91,6 +95,7 @@ def test_other_tables_are_the_reason(store, said, monkeypatch):
     assert said == announcement("this version of evalstore has other tables")
 
 
+@pytest.mark.slow
 def test_removed_rows_are_the_reason(store, said, tmp_path):
     later = log([3], date="2026-04-02")
     import_into(store, write_log(tmp_path / "2026-04-02-one.yaml", later))
@@ -107,6 +112,7 @@ def test_a_short_build_is_not_announced(store, said, monkeypatch):
     assert said == []
 
 
+@pytest.mark.slow
 def test_the_next_estimate_is_that_of_the_last_build(store, said, monkeypatch):
     monkeypatch.setattr(f"{SYNC}._SHORT_SECONDS", 0.0)
     store.sync()
