@@ -17,14 +17,8 @@ WITH counted AS (
         settings,
         task_set,
         series
-    FROM scores.entries
-    SEMI JOIN (
-        SELECT entry
-        FROM scores.task_facts
-        WHERE NOT is_replay
-        GROUP BY entry
-        HAVING max(n_counted) > 0
-    ) AS asked USING (entry)
+    FROM scores.entries AS entries
+    SEMI JOIN scores.asked_sets AS asked ON entries.entry = asked.entry
 ),
 
 -- Of a model whose calls all gave no answer, no pass rate is known. Few runs have a score of the
@@ -88,8 +82,20 @@ recorded AS (
         NULL AS filter,
         CAST(is_used AS DOUBLE) AS value
     FROM scores.openclaw_tool_use
-    -- Without a basis nothing is used, and the tools of the answer are not needed.
-    WHERE tier_basis IS NOT NULL AND is_used IS NOT NULL
+    -- Without a basis nothing is used, and the tools of the answer are not needed. Answers are read only
+    -- of runs that can have one.
+    WHERE
+        tier_basis IS NOT NULL
+        AND is_used IS NOT NULL
+        AND run_id IN (
+            SELECT run_id
+            FROM scores.openclaw_answers
+            WHERE has_tool_verdict
+            UNION ALL
+            SELECT run_id
+            FROM scores.setups AS setups
+            SEMI JOIN lake.tasks AS tasks ON setups.suite = tasks.suite
+        )
     UNION ALL
     SELECT
         suite,
