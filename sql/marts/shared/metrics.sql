@@ -139,7 +139,8 @@ figures AS (
             WHEN bool_and(len(list_filter(scored, lambda score: score NOT BETWEEN 0 AND scale)) = 0)
                 THEN any_value(scale)
         END AS scale,
-        list(scored ORDER BY place) AS kinds,
+        any_value(kinds.scale) = 1
+            AND bool_and(len(list_filter(scored, lambda score: score NOT BETWEEN 0 AND 1)) = 0) AS is_share,
         list(n_alike ORDER BY place) AS n_alike
     FROM kinds
     GROUP BY figure
@@ -147,36 +148,71 @@ figures AS (
 
 reducers AS (
     SELECT
-        *,
-        unnest(
-            CASE
-                WHEN n_attempts = 1 THEN [{reducer: 'mean', k: NULL::INTEGER}]
-                ELSE list_concat(
-                    list_transform(
-                        ['mean', 'median', 'max', 'mode', 'majority'],
-                        lambda name: {reducer: name, k: NULL::INTEGER}
-                    ),
-                    flatten(list_transform(
-                        CASE WHEN scale = 1 THEN numbers_of_attempts(n_attempts) ELSE [] END,
-                        lambda allowed: [
-                            {reducer: 'at_least_k', k: allowed},
-                            {reducer: 'pass_at_k', k: allowed},
-                            {reducer: 'pass^k', k: allowed}
-                        ]
-                    ))
-                )
-            END,
-            recursive := true
-        )
-    FROM figures
+        n_attempts,
+        is_share,
+        CASE
+            WHEN n_attempts = 1 THEN [{reducer: 'mean', k: NULL::INTEGER}]
+            ELSE list_concat(
+                list_transform(
+                    ['mean', 'median', 'max', 'mode', 'majority'],
+                    lambda name: {reducer: name, k: NULL::INTEGER}
+                ),
+                flatten(list_transform(
+                    CASE WHEN is_share THEN numbers_of_attempts(n_attempts) ELSE [] END,
+                    lambda allowed: [
+                        {reducer: 'at_least_k', k: allowed},
+                        {reducer: 'pass_at_k', k: allowed},
+                        {reducer: 'pass^k', k: allowed}
+                    ]
+                ))
+            )
+        END AS reducers
+    FROM (SELECT DISTINCT n_attempts, is_share FROM figures) AS figures
+),
+
+-- Of ten thousand figures most have the same few kinds, each of which is reduced once, by all reducers.
+amounts AS (
+    SELECT
+        kinds.kind,
+        kinds.n_attempts,
+        kinds.is_share,
+        list_transform(reducers, lambda each: reduced_score(scored, each.reducer, each.k)) AS amounts
+    FROM (
+        SELECT DISTINCT kinds.kind, kinds.scored, figures.n_attempts, figures.is_share
+        FROM kinds
+        JOIN figures ON kinds.figure = figures.figure
+    ) AS kinds
+    JOIN reducers
+        ON kinds.n_attempts = reducers.n_attempts
+        AND kinds.is_share = reducers.is_share
+),
+
+listed AS (
+    SELECT kinds.figure, list(amounts.amounts ORDER BY kinds.place) AS amounts
+    FROM kinds
+    JOIN figures ON kinds.figure = figures.figure
+    JOIN amounts
+        ON kinds.kind = amounts.kind
+        AND figures.n_attempts = amounts.n_attempts
+        AND figures.is_share = amounts.is_share
+    GROUP BY kinds.figure
 ),
 
 -- One value for each kind of task.
 reduced AS (
     SELECT
-        * EXCLUDE (kinds),
-        list_transform(kinds, lambda scored: reduced_score(scored, reducer, k)) AS amounts
-    FROM reducers
+        * EXCLUDE (amounts),
+        list_transform(amounts, lambda each: each[position]) AS amounts
+    FROM (
+        SELECT
+            figures.*,
+            unnest(reducers, recursive := true),
+            generate_subscripts(reducers, 1) AS position,
+            listed.amounts
+        FROM figures
+        JOIN reducers USING (n_attempts, is_share)
+        JOIN listed USING (figure)
+    ) AS unnested
 ),
 
 counted AS (
