@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from exports.site.timeline import Timeline
     from warehouse.core.types import Row
 
-_AT_ONCE = 10  # trials: their texts are in memory
+_AT_ONCE = 40  # trials: their texts are in memory
 _MOST_CHECKS = 40
 _LONG = 200  # characters
 _SHORT = 100  # characters of a check's texts

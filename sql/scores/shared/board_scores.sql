@@ -30,5 +30,6 @@ SELECT
     board.series,
     tasks.task
 FROM scores.task_attempts AS tasks
-JOIN scores.board_runs AS board ON tasks.entry = board.entry
+-- An entry has one suite, which a reader of one suite asks for: both sides are then read for it alone.
+JOIN scores.board_runs AS board ON tasks.entry = board.entry AND tasks.suite = board.suite
 WHERE tasks.listed IS NULL OR len(tasks.listed) > 0
