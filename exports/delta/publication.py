@@ -15,7 +15,7 @@ from exports.delta.changes import find_units, open_source, plan_changes, source_
 from exports.delta.files import write_file, write_units
 from exports.delta.state import PUBLIC, Publication, PublishedTable
 from exports.delta.tables import TABLES, public_columns
-from warehouse.core.errors import StoreDamaged
+from warehouse.core.errors import EvalstoreError, StoreDamaged
 from warehouse.core.hashing import content_hash
 from warehouse.engine.tables.definitions import digests
 from warehouse.lake.delta_log import DeltaLog
@@ -76,10 +76,10 @@ def publish(
     latest = _latest(connection, public)
     lake, batches = _lake_digest(connection), _batches(connection)
     made_from = content_hash(lake, *_version(), with_text)
-    if latest is not None:
-        _finish(public, latest)
+    notes = [] if latest is None else _finish(public, latest)
     if latest is not None and latest.made_from == made_from:
-        return Exported(notes=[f"publication {latest.number} in {public.address} is up to date"])
+        up_to_date = f"publication {latest.number} in {public.address} is up to date"
+        return Exported(notes=[*notes, up_to_date])
     pending = _write_tables(connection, public, latest, with_text=with_text)
     tables = {one.table.name: PublishedTable(_commit(public, one), one.files) for one in pending}
     number = 1 if latest is None else latest.number + 1
@@ -98,14 +98,14 @@ def publish(
     )
     publication = _with_snapshot(public, publication, latest)
     public.add(publication)
-    _finish(public, publication)
+    notes += _finish(public, publication)
     if latest is not None and latest.number >= publication.oldest:
         for one in pending:
             if before := latest.tables.get(one.table.name):
-                one.log.clean(before.version)
+                notes += _clean(one.log, before.version)
     is_address = "://" in public.address
     paths = [] if is_address else [Path(public.address, PUBLIC)]
-    return Exported(paths=paths, notes=[_summary(publication, latest)])
+    return Exported(paths=paths, notes=[*notes, _summary(publication, latest)])
 
 
 def _latest(connection: duckdb.DuckDBPyConnection, public: PublicFolder) -> Publication | None:
@@ -267,22 +267,37 @@ def _snapshot_rows(publication: Publication) -> list[dict[str, object]]:
     ]
 
 
-def _finish(public: PublicFolder, publication: Publication) -> None:
+def _finish(public: PublicFolder, publication: Publication) -> list[str]:
     """Make a publication the newest snapshot, and delete what is not kept any more.
 
     What a process left undone when it was killed is done by the next: a publication exists as long
     as something of it has to be deleted.
+
+    Returns:
+        what remains of old logs, for the user.
     """
     files = publication.tables[SNAPSHOTS].files
     log = _log(public, SNAPSHOTS)
     log.commit(_snapshot_schema(), _SNAPSHOT_MEANINGS, files)
-    log.clean(log.version)
+    notes = _clean(log, log.version)
     outdated = public.outdated(publication)
     if outdated and publication.oldest == publication.number:
         for name in publication.tables:
             _log(public, name).forget()
         public.sweep(publication)
     public.delete(outdated)
+    return notes
+
+
+def _clean(log: DeltaLog, oldest: int) -> list[str]:
+    """Delete what no reader needs of a log; return what to say if that fails."""
+    try:
+        log.clean(oldest)
+    except (EvalstoreError, OSError) as error:
+        cause = error.__cause__ or error
+        remains = f"old entries of the log of {log.path.name}, which nobody needs"
+        return [f"warning: the publication is complete; {remains}, could not be deleted: {cause}"]
+    return []
 
 
 def _summary(publication: Publication, latest: Publication | None) -> str:

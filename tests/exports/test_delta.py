@@ -34,6 +34,7 @@ from support import (
     ROOT,
     SECRET,
     add_rows,
+    command,
     import_into,
     log,
     needs_reference,
@@ -48,7 +49,7 @@ from exports.delta.state import PublicFolder
 from exports.delta.tables import TABLES
 from ingest.stores.copy import copy_store
 from warehouse.app.store import Store
-from warehouse.core.errors import BadInput, ExitCode, StoreBusy, StoreDamaged
+from warehouse.core.errors import BadInput, EvalstoreError, ExitCode, StoreBusy, StoreDamaged
 from warehouse.engine.base_store import EvalstoreWarning
 from warehouse.lake import delta_log, places
 from warehouse.lake.compaction import merge_small
@@ -386,6 +387,19 @@ def test_the_snapshot_before_stays_readable(store, tmp_path, monkeypatch):
         commits = sorted((out / "public" / name / "_delta_log").glob("*.json"))
         assert [int(path.stem) for path in commits] == [3, 4, 5, 6]
         assert DeltaTable(str(out / "public" / name)).protocol()[:2] == (1, 2)
+
+
+def test_old_entries_of_a_log_that_stay_do_not_undo_a_publication(store, tmp_path, monkeypatch):
+    def fails(*_):
+        raise EvalstoreError("Delta's log cannot be written") from OSError("disk says no")
+
+    add_run(store, 1)
+    monkeypatch.setattr(DeltaLog, "clean", fails)
+    ended = command(store.path, "publish", "delta", "--to", tmp_path / "out")
+    assert ended.code == ExitCode.DONE, ended.err
+    assert "warning: the publication is complete" in ended.err
+    assert "disk says no" in ended.err
+    check_equals_warehouse(store, tmp_path / "out")
 
 
 # --- forgetting
