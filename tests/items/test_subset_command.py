@@ -44,6 +44,28 @@ def test_the_choice_stands_next_to_two_baselines(space):
 
 
 @pytest.mark.slow
+def test_answers_of_adaptive_runs_do_not_change_the_choice(space):
+    store = new_store(space / "store")
+    fill(store, space)
+    ended = subset(space, "mine", "--tasks", 12, "--write", "before.txt")
+    assert "adaptive" not in ended.out
+    key = {"suite": "mine", "run_id": "chosen", "generation": "root", "task_set": "mine"}
+    failed = {"success": True, "availability_status": "ok", "objective_pass": False, "attempt": 1}
+    results = [
+        {**key, **failed, "model": "gnu", "task_id": task_id(n), "seq": n, "content_id": f"a{n}"}
+        for n in range(20)
+    ]
+    add_rows(
+        store.lake,
+        runs=[{**key, "content_id": "chosen", "plan": '{"adaptive": {}}'}],
+        results=results,
+    )
+    ended = subset(space, "mine", "--tasks", 12, "--write", "after.txt")
+    assert "Answers of 1 adaptive run are left out" in " ".join(ended.out.split())
+    assert (space / "before.txt").read_text() == (space / "after.txt").read_text()
+
+
+@pytest.mark.slow
 def test_the_error_is_the_half_width_of_the_interval(space):
     fill(new_store(space / "store"), space)
     found = rows(subset(space, "mine", "--error", 0.1, "--format", "csv").out)["chosen"]

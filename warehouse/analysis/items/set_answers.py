@@ -39,6 +39,7 @@ class SetAnswers:
         answers: of each model to each task.
         has_families: whether `families` are groups of models, and not the models.
         systems: the labels of the models, with their settings.
+        n_adaptive: systems some of whose answers are left out, to tasks chosen by their answers.
     """
 
     task_set: str
@@ -47,6 +48,7 @@ class SetAnswers:
     answers: Answers
     has_families: bool
     systems: Sequence[str]
+    n_adaptive: int
 
 
 def read_set_answers(
@@ -54,6 +56,8 @@ def read_set_answers(
     suite: str,
     task_set: str | None = None,
     without: Collection[str] = (),
+    *,
+    with_adaptive: bool = True,
 ) -> SetAnswers:
     """Read the answers of all models to the tasks of a task set.
 
@@ -62,11 +66,15 @@ def read_set_answers(
         suite: the suite.
         task_set: the task set; None if the suite has one only.
         without: names of models to leave out, and with them tasks that only they answered.
+        with_adaptive: whether answers of adaptive runs count. They tell how able a model is, but
+            not how many models pass a task: it was asked those that it may as well pass as fail.
 
     Raises:
         BadInput: there are none, or the suite has several task sets and none is named.
     """
     responses = read_responses(connection, suite, task_set=task_set)
+    chosen = () if with_adaptive else responses.system[responses.is_adaptive]
+    responses = responses if with_adaptive else responses.rated()
     names = [name for (name,) in connection.execute(_TASK_SETS).fetchall()]
     if len(names) > 1:
         raise BadInput(f"{suite} has several task sets: name one with --task-set: {names}")
@@ -76,8 +84,9 @@ def read_set_answers(
     passed, attempts = np.zeros((2, *responses.shape))
     passed[responses.system, responses.item] = responses.passed
     attempts[responses.system, responses.item] = responses.attempts
-    kept = np.array([system in family_of for system in responses.systems])
-    systems = [system for system in responses.systems if system in family_of]
+    is_asked = attempts.any(axis=1)
+    kept = is_asked & np.array([system in family_of for system in responses.systems])
+    systems = [responses.systems[each] for each in np.flatnonzero(kept).tolist()]
     items = np.flatnonzero(attempts[kept].any(axis=0))
     cells = np.ix_(kept, items)
     families = [family_of[system] for system in systems]
@@ -89,4 +98,5 @@ def read_set_answers(
         Answers(passed[cells], attempts[cells]),
         has_families,
         systems,
+        len(set(chosen)),
     )

@@ -37,6 +37,11 @@ def subset_sentences(n_tasks: int, judged: Judgements, answers: SetAnswers) -> l
         f"{_points(chosen.mae)} on average; the 90 % interval reaches {_points(chosen.half_width)} "
         f"to either side ({n_models} models, each {apart} predicted from the others)."
     )
+    if answers.n_adaptive:
+        runs = (
+            "1 adaptive run" if answers.n_adaptive == 1 else f"{answers.n_adaptive} adaptive runs"
+        )
+        first += f" Answers of {runs} are left out: their tasks were chosen by the answers."
     if chosen.gain_over(plain)[0] <= 0:
         second = (
             "They are not shown to be better than as many random tasks with the plain mean, which "

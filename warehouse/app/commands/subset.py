@@ -88,7 +88,7 @@ def subset(
     from warehouse.core.formats.task_lists import write_task_list
 
     with open_store(path).reading("item_responses") as connection:
-        found = read_set_answers(connection, suite, task_set)
+        found = read_set_answers(connection, suite, task_set, with_adaptive=False)
         row = connection.execute(_RUNNABLE, {"suite": suite}).fetchone()
     judge = _judge(suite, found)
     n_chosen, judged = _judged(judge, found, n_tasks, error)
