@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 ATTEMPTS = (1, 2, 3, 5, 10)
 # With fewer tasks, the variances are too uncertain to plan with.
 MIN_TASKS = 20
-_STEPS = 10
+_STEPS = 14  # as those of detectable_proportion: a plan says what `compare` does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
