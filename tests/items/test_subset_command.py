@@ -140,7 +140,7 @@ def test_what_cannot_be_is_refused(space, arguments, message):
 @pytest.mark.slow
 def test_too_few_models_are_refused(space):
     fill(new_store(space / "store"), space, n_models=9)
-    assert "it takes 10" in subset(space, "mine", "--tasks", 12, code=2).err
+    assert "takes 10 models that were" in subset(space, "mine", "--tasks", 12, code=2).err
 
 
 @pytest.mark.parametrize("name", ["list.txt", "list.json"])

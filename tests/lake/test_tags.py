@@ -250,7 +250,7 @@ def test_the_command_sets_lists_and_removes(tagged):
         (["other", "--remove", "relase"], "no tag 'relase'; did you mean 'release'?"),
         (["other", "b=1", "zzz="], "no tag 'zzz'; its tags are: release"),
         ([RUN[1], "zzz="], "no tag 'zzz'; it has no tags"),
-        (["other", "a=1", "--suite", "x"], "--suite: the store has no runs of suite 'x'"),
+        (["other", "a=1", "--suite", "x"], "error: the store has no runs of suite 'x'"),
     ],
 )
 def test_mistakes_are_explained_and_change_nothing(unchanged, arguments, message):

@@ -146,8 +146,8 @@ def _fitted_bank(
     judge = Judge(found.answers, found.families)
     if judge.n_models < MIN_MODELS:
         raise BadInput(
-            f"{suite}, {task_set}: {judge.n_models} other models were asked nine tenths of the "
-            f"tasks or more, too few to judge an estimate: it takes {MIN_MODELS}"
+            f"{suite}, {task_set}: to judge an estimate takes {MIN_MODELS} other models that were "
+            f"asked nine tenths of the tasks or more, and there are {judge.n_models}"
         )
     items = np.array([at for at, task in enumerate(found.task_ids) if task in tasks])
     bank = fit_bank(*found.answers)

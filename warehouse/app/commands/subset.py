@@ -135,8 +135,8 @@ def _judge(suite: str, found: SetAnswers) -> Judge:
     judge = Judge(found.answers, found.families)
     if judge.n_models < MIN_MODELS:
         raise BadInput(
-            f"{suite}, {found.task_set}: {judge.n_models} models were asked nine tenths of the "
-            f"tasks or more, too few to judge a prediction: it takes {MIN_MODELS}"
+            f"{suite}, {found.task_set}: to judge a prediction takes {MIN_MODELS} models that were "
+            f"asked nine tenths of the tasks or more, and there are {judge.n_models}"
         )
     return judge
 

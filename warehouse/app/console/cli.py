@@ -202,7 +202,7 @@ def check_suite(path: Path, suite: str | None) -> None:
     if suite not in suites:
         known = f"its suites are: {', '.join(suites)}" if suites else "it has no runs at all"
         hint = did_you_mean(suite, suites, known)
-        raise BadInput(f"--suite: the store has no runs of suite {suite!r}; {hint}")
+        raise BadInput(f"the store has no runs of suite {suite!r}; {hint}")
 
 
 def print_rows(
