@@ -41,6 +41,7 @@ def make_tasks(choice):
 
 
 def make_results(choice, run_id, n=40):
+    has_verdicts = run_id != "r2"
     return [
         {
             "suite": "openclaw",
@@ -57,8 +58,8 @@ def make_results(choice, run_id, n=40):
             "availability_status": choice.choice(["ok", "ok", "ok", "error", None]),
             "success": choice.choice([True, True, True, False, None]),
             "raw_output": choice.choice(list(TEXTS)),
-            "violation": choice.choice(VIOLATIONS),
-            "parsed_output": json.dumps(choice.choice(OUTPUTS)),
+            "violation": choice.choice(VIOLATIONS) if has_verdicts else None,
+            "parsed_output": json.dumps(choice.choice(OUTPUTS) if has_verdicts else None),
             "objective_pass": choice.choice([True, False, None]),
             "tool_use_success": choice.choice([True, False, None]),
         }
@@ -120,6 +121,16 @@ def check(store, results, tasks):
         "SELECT result_id, value FROM result_scores WHERE metric = 'tool_use'"
     ).fetchall()
     assert dict(scored) == {key: use for key, (_, use) in used.items() if use is not None}
+    recorded = store.sql(
+        "SELECT run_id, sum(len(listed)), sum(list_sum(listed)) FROM scores.recorded_attempts "
+        "WHERE metric = 'tool_use' GROUP BY run_id"
+    ).fetchall()
+    uses = {}
+    for row in results:
+        _, is_used = used[row["content_id"]]
+        if is_used is not None:
+            uses.setdefault(row["run_id"], []).append(is_used)
+    assert set(recorded) == {(run, len(each), sum(each)) for run, each in uses.items()}
     for run_id, provider, model, level, n_counted, n_used in store.sql(
         "SELECT run_id, provider, model, thinking_level, n_counted, n_used FROM tool_use"
     ).fetchall():
