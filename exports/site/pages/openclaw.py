@@ -18,14 +18,8 @@ if TYPE_CHECKING:
     from warehouse.core.types import Row
 
 _SUITE = "openclaw"
-# Whether `openclaw_summary` has rows: it computes them all before the first.
-_CALLS = """
-SELECT 1 AS n
-FROM results
-ANTI JOIN (FROM scores.replayed_models WHERE suite = 'openclaw') USING (run_id, model)
-WHERE suite = 'openclaw'
-LIMIT 1
-"""
+# Where there are calls there are summaries, which take a look at all results.
+_CALLS = "SELECT 1 AS n FROM scores.entry_calls WHERE suite = 'openclaw' AND NOT is_replay LIMIT 1"
 _TIERS = (
     "FROM tool_tiers ORDER BY run_id DESC, tier NULLS LAST, rate DESC, provider, model, settings"
 )
