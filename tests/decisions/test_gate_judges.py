@@ -250,7 +250,7 @@ def test_the_report_of_a_judge_fits_80_columns(verdict_of):
     assert text.splitlines()[3:] == [
         "inconclusive  max_drop 0.02 of helpful (mine, j)",
         "              the same as the baseline on 60 tasks (95 % interval of the drop",
-        "              -3.75 to 3.75; 0 passed by the baseline only, 0 by the candidate",
+        "              -5.97 to 5.97; 0 passed by the baseline only, 0 by the candidate",
         "              only): the data do not show a drop of more than 2 points (p = 1);",
         "              80 % power to detect a drop of 16.3 points; inconclusive: judge j:",
         "              its kappa is not shown to be min_judge_kappa (0.6) or more; label",

@@ -152,12 +152,13 @@ def test_what_cannot_be_planned_is_refused(store, arguments, message):
     assert message in ended.err
 
 
-def test_a_plan_and_a_comparison_find_the_same_difference(store):
-    for model in ("a", "b"):
+def test_a_plan_and_a_comparison_find_the_same_difference(tmp_path):
+    store = new_store(tmp_path / "own")
+    for model in ("one", "two"):
         with store.record(suite="quiz", model=model) as run:
             for n in range(24):
                 run.log(task_id=str(n), output="x", passed=n % 3 == 0)
-    ended = command(store.path, "plan", "a", "b", "--difference", 0.1, "--format", "json")
+    ended = command(store.path, "plan", "one", "two", "--difference", 0.1, "--format", "json")
     planned = json.loads(ended.out)[0]["detectable_difference"]
-    [compared] = json.loads(command(store.path, "compare", "a", "b", "--format", "json").out)
+    [compared] = json.loads(command(store.path, "compare", "one", "two", "--format", "json").out)
     assert planned == compared["detectable_difference"]
