@@ -217,7 +217,9 @@ reduced AS (
 
 counted AS (
     SELECT
-        *,
+        reduced.*,
+        tasks.weights,
+        list_select(amounts, tasks.places) AS in_order,
         CAST(coalesce(list_sum(list_transform(
             amounts, lambda amount, i: CASE WHEN amount IS NOT NULL THEN n_alike[i] END
         )), 0) AS BIGINT) AS n_tasks,
@@ -229,13 +231,12 @@ counted AS (
                 )), 0) AS BIGINT)
         END AS n_ones
     FROM reduced
+    JOIN tasks USING (figure)
 ),
 
 averaged AS (
     SELECT
-        counted.*,
-        tasks.weights,
-        list_select(counted.amounts, tasks.places) AS in_order,
+        *,
         coalesce(n_ones, list_aggregate(list_transform(
             in_order, lambda amount, i: amount * weights[i]
         ), 'fsum')) / nullif(n_tasks, 0) AS mean,
@@ -244,7 +245,6 @@ averaged AS (
             WHEN n_tasks > 0 THEN (sign(2 * n_ones - n_tasks) + 1) / 2
         END AS median
     FROM counted
-    JOIN tasks USING (figure)
 ),
 
 spread AS (
