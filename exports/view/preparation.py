@@ -8,6 +8,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from exports.site.rendering import TEMPLATES, page_template
+from warehouse.engine.views.suite_traits import suite_traits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +26,7 @@ _ended = Event()
 
 
 def prepare() -> None:
-    """Import what draws pictures and audits items, and compile the templates of pages, once.
+    """Import what draws pictures and audits items, and read what pages share, once.
 
     It takes 1.5 s of CPU, which the first page of each type would take otherwise, or, if it was
     done before there is an answer, the first page of all. It goes in steps, as the process waits
@@ -47,6 +48,7 @@ def end_preparation() -> None:
 def _steps() -> Iterator[Callable[[], object]]:
     for name in _MODULES:
         yield partial(import_module, name)
+    yield partial(suite_traits, "")
     yield _draw
     for template in TEMPLATES.glob("*.html"):
         yield partial(page_template, template.name)

@@ -6,7 +6,6 @@
 -- is_binary: whether each of their scores is 0 or 1
 -- is_share: whether each of them is from 0 to 1
 -- score: mean of the attempts
--- Verdicts are counted: lists of them, and functions of each element, would take most of the time.
 SELECT
     board.suite,
     board.task_set,
@@ -19,6 +18,7 @@ SELECT
     tasks.filter,
     board.run_id,
     board.position,
+    -- Verdicts are counted: lists of them, and functions of each element, would take most of the time.
     coalesce(len(tasks.listed), tasks.n_attempts) AS n_scored,
     coalesce(
         list_bool_and(list_transform(tasks.listed, lambda value: value IN (0, 1))), true
