@@ -28,7 +28,7 @@ from support import (
 
 from warehouse.core.hashing import file_sha256
 from warehouse.engine.connection import limit_memory, open_for_writing
-from warehouse.engine.tables import score_tables
+from warehouse.engine.tables import definitions, score_tables
 from warehouse.engine.views.sql_files import shipped_sql
 
 DEFINED = """
@@ -227,6 +227,17 @@ def test_a_changed_scorer_recomputes_every_verdict(examples, monkeypatch):
     examples.sync()
     assert before != [(0,)]
     assert examples.sql("SELECT count(*) FROM verdicts WHERE computed").fetchall() == [(0,)]
+
+
+def test_changed_statistics_recompute_every_test(examples, monkeypatch):
+    tests = "SELECT test_key, p_value FROM scores.pair_tests ORDER BY ALL"
+    before = examples.sql(tests).fetchall()
+    with open_for_writing(examples.warehouse, wait_seconds=0) as connection:
+        connection.execute("UPDATE scores.pair_tests SET p_value = 2")
+    monkeypatch.setattr(definitions, "statistics_digest", lambda: "another formula")
+    monkeypatch.setattr(definitions, "digest", definitions.digest.__wrapped__)
+    assert not examples.sync().rebuilt
+    assert examples.sql(tests).fetchall() == before != []
 
 
 def test_a_score_whose_inputs_are_unchanged_is_not_planned(examples):

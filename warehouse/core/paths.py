@@ -16,6 +16,7 @@ TASKS = _DATA / "tasks"
 MODELS = _DATA / "models"
 EXPECTATIONS = SQL / "expectations"
 SCORING = ROOT / "warehouse" / "engine" / "scoring"
+STATISTICS = ROOT / "warehouse" / "engine" / "statistics"
 
 
 def cache_folder() -> Path | None:

@@ -16,6 +16,7 @@ from warehouse.engine.views.sql_files import (
     references,
     shipped_sql,
     sql_digest,
+    statistics_digest,
 )
 from warehouse.engine.views.template import copy_template, keep_template
 
@@ -141,6 +142,6 @@ def digests() -> tuple[str, str]:
 
 @cache
 def digest() -> str:
-    """Return a hash of the views, the scoring functions and what columns mean."""
-    parts = (sql_digest(), code_digest(), dictionary_digest(), _SCORES)
+    """Return a hash of the views, the scoring functions, the statistics and what columns mean."""
+    parts = (sql_digest(), code_digest(), statistics_digest(), dictionary_digest(), _SCORES)
     return " ".join(parts)

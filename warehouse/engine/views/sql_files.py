@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from warehouse.core.errors import EvalstoreError
-from warehouse.core.paths import SCORING, SQL
+from warehouse.core.paths import SCORING, SQL, STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -156,12 +156,23 @@ def sql_digest() -> str:
 
 @cache
 def code_digest() -> str:
-    """Return a hash of the code of the scoring functions: if it changes, scores are recomputed.
+    """Return a hash of the code of the scoring functions: if it changes, scores are recomputed."""
+    return _hash_of_code(SCORING)
+
+
+@cache
+def statistics_digest() -> str:
+    """Return a hash of the code of the statistics: if it changes, kept tests are recomputed."""
+    return _hash_of_code(STATISTICS)
+
+
+def _hash_of_code(folder: Path) -> str:
+    """Return a hash of its Python files.
 
     Where a file is, and where it imports ours from, does not count: moving it changes no score.
     """
     hashed = hashlib.sha256()
-    for text in sorted(_IMPORTS_OF_OURS.sub(b"", text) for _, text in _files(SCORING, ".py")):
+    for text in sorted(_IMPORTS_OF_OURS.sub(b"", text) for _, text in _files(folder, ".py")):
         hashed.update(b"%d " % len(text) + text)
     return hashed.hexdigest()
 
