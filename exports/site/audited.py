@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # The second is of summaries without any figure: planning `summary_audit` takes longer.
 _REPORTED = "SELECT suite FROM reported_metrics LIMIT 1"
-_MISSING = "SELECT run_id FROM lake.runs WHERE recorded_summary IS NOT NULL LIMIT 1"
+_MISSING = "SELECT run_id FROM scores.recorded_summaries LIMIT 1"
 
 
 def has_reported(site: Site) -> bool:

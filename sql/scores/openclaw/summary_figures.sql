@@ -1,6 +1,6 @@
 -- The figures of imported summary.json files.
 -- grain: run × position in the summary
--- inherits: lake.runs
+-- inherits: scores.recorded_summaries
 -- provider: way to reach the model, as recorded; NULL for the whole run
 -- model: name of the model, as recorded; NULL for the whole run
 -- thinking_level: thinking level, as recorded; NULL for the whole run
@@ -11,21 +11,12 @@
 -- n_total: results of the group, as recorded; NULL if it is a figure of a snapshot
 -- seq: position of the figure among those of the run, from 1
 -- source_id: content_id of the run's record
-WITH summaries AS (
-    SELECT run_id, task_set, recorded_summary, content_id, file_sha256, batch
-    FROM lake.runs
-    WHERE suite = 'openclaw' AND recorded_summary IS NOT NULL
-    QUALIFY row_number() OVER (
-        PARTITION BY run_id ORDER BY source_rows DESC NULLS LAST, content_id
-    ) = 1
-),
-
-groups AS (
+WITH groups AS (
     SELECT
         * EXCLUDE (recorded_summary),
         unnest(json_extract(recorded_summary, '$.models[*]')) AS document,
         generate_subscripts(json_extract(recorded_summary, '$.models[*]'), 1) AS position
-    FROM summaries
+    FROM scores.recorded_summaries
 ),
 
 figures AS (
@@ -54,7 +45,7 @@ figures AS (
         json_extract_string(recorded_summary, '$.run_wall_clock_ms'),
         list_sum(try_cast(recorded_summary ->> '$.models[*].n_total' AS BIGINT[])),
         content_id, file_sha256, batch
-    FROM summaries
+    FROM scores.recorded_summaries
 )
 
 SELECT

@@ -5,13 +5,7 @@
 -- computed: value computed from the results, as text; NULL if there is none
 -- n_recorded: results behind the figure, as recorded; NULL if it is one of a snapshot
 -- n_computed: results behind the figure in the store
-WITH runs_with_summary AS (
-    SELECT DISTINCT run_id
-    FROM lake.runs
-    WHERE suite = 'openclaw' AND recorded_summary IS NOT NULL
-),
-
-computed_groups AS (
+WITH computed_groups AS (
     SELECT
         run_id,
         provider,
@@ -32,7 +26,7 @@ computed_groups AS (
             'resources_after', CAST(resources_after AS JSON)
         ) AS document
     FROM scores.all_openclaw_summary
-    SEMI JOIN runs_with_summary USING (run_id)
+    SEMI JOIN scores.recorded_summaries USING (run_id)
 ),
 
 wall_clocks AS (
@@ -59,7 +53,7 @@ figures AS (
         run_id, NULL, NULL, NULL, 'run_wall_clock_ms', true, NULL,
         CAST(wall_clock_ms AS VARCHAR)
     FROM wall_clocks
-    SEMI JOIN runs_with_summary USING (run_id)
+    SEMI JOIN scores.recorded_summaries USING (run_id)
 ),
 
 pairs AS (
