@@ -29,6 +29,7 @@ from support import (
 from warehouse.core.hashing import file_sha256
 from warehouse.engine.connection import limit_memory, open_for_writing
 from warehouse.engine.tables import definitions, score_tables
+from warehouse.engine.tables.runs import Runs
 from warehouse.engine.views.sql_files import shipped_sql
 
 DEFINED = """
@@ -227,6 +228,40 @@ def test_a_changed_scorer_recomputes_every_verdict(examples, monkeypatch):
     examples.sync()
     assert before != [(0,)]
     assert examples.sql("SELECT count(*) FROM verdicts WHERE computed").fetchall() == [(0,)]
+
+
+class Explained:
+    """A connection that keeps how many rows of each table its last statement read."""
+
+    def __init__(self, connection):
+        self._connection, self.read = connection, {}
+
+    def execute(self, query, parameters):
+        explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {query}"
+        [(_, plan)] = self._connection.execute(explained, parameters).fetchall()
+        self.read = dict(scans(json.loads(plan)))
+
+
+def scans(plan):
+    """Yield the table and rows of each scan; versions of DuckDB name their parts differently."""
+    if isinstance(plan, dict) and "Table" in (plan.get("extra_info") or ()):
+        table = plan["extra_info"]["Table"].rpartition(".")[2]
+        yield table, plan.get("intermediate_rows", plan.get("operator_cardinality"))
+    for part in plan.values() if isinstance(plan, dict) else plan:
+        if isinstance(part, dict | list):
+            yield from scans(part)
+
+
+@pytest.mark.parametrize(
+    "file", [file for file in shipped_sql() if file.is_by_run], ids=lambda file: file.name
+)
+def test_the_rows_of_a_run_do_not_take_a_look_at_the_results_of_others(file, examples):
+    examples.sync()
+    with open_for_writing(examples.warehouse, wait_seconds=0) as connection:
+        explained = Explained(connection)
+        none = Runs("changed_runs", 1, {"none": ("none", "none")}, are_new=True)
+        score_tables.replace_runs(explained, file, [none])
+    assert not any(explained.read.get(table) for table in ("results", "task_facts"))
 
 
 def test_changed_statistics_recompute_every_test(examples, monkeypatch):

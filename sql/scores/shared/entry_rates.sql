@@ -1,7 +1,7 @@
 -- The pass rate of each model in each run over the tasks of a task set, and how much of the set the
 -- run covers.
 -- board
--- by_run
+-- by_run: scores.task_rates
 -- grain: run × provider × model × settings × task set
 -- inherits: scores.setups
 -- n_tasks: tasks asked

@@ -1,6 +1,6 @@
 -- The latency of each model in each run, over the answered calls, as sync keeps it: a page of a
 -- large store reads a row of each run, in place of all of its calls.
--- by_run
+-- by_run: scores.call_facts
 -- grain: run × provider × model × settings
 -- inherits: scores.call_facts
 -- n_timed: answered calls with a known latency, without answers that came from a cache

@@ -195,8 +195,12 @@ def replace_runs(
         if not runs.are_new:
             _delete_runs(connection, file, runs)
         restriction, parameters = runs.restrict()
+        query = file.sql
+        if read := file.restricted and f"FROM {file.restricted}":
+            parameters = parameters * (1 + query.count(read))
+            query = query.replace(read, f"FROM ({read} {restriction})")
         connection.execute(
-            f"INSERT INTO {file.qualified} SELECT facts.* FROM ({file.sql}) AS facts {restriction}",
+            f"INSERT INTO {file.qualified} SELECT facts.* FROM ({query}) AS facts {restriction}",
             parameters,
         )
 
