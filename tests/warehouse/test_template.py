@@ -1,6 +1,7 @@
 import os
 import shutil
 
+import duckdb
 import pytest
 from support import EXAMPLES, child, digests, import_into
 
@@ -158,6 +159,7 @@ def test_the_least_recently_used_templates_are_removed(empty, cache):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(duckdb.__version__ < "2", reason="DuckDB 1 imports pandas itself")
 @pytest.mark.parametrize(
     ("arguments", "used"),
     [
