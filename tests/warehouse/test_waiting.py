@@ -83,7 +83,7 @@ def test_other_definitions_are_the_reason(store, said, other_definitions):
     said.clear()
     other_definitions()
     store.sync()
-    assert said == announcement("this version of evalstore has other views or scores")
+    assert said == announcement("this version of evalstore has other views, scores or statistics")
 
 
 @pytest.mark.slow

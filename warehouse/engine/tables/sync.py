@@ -169,7 +169,7 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
                 return "rows that it holds were removed from the lake"
             redefine = state.definitions != target.definitions
             if redefine and _is_large(connection):
-                return "this version of evalstore has other views or scores"
+                return "this version of evalstore has other views, scores or statistics"
             loaded: tuple[str, ...] = ()
             if batches or redefine:
                 loaded = _increment(connection, lake, batches, columns, redefine=redefine)
