@@ -70,7 +70,7 @@ def drift(con, calls):
     """Return the rows of the view for these calls, by model and metric."""
     con.register("simulated", pa.table(calls))
     con.execute(CALLS + FILES["failure_repeats"].sql)
-    for name in ("drift_runs", "drift_breaks"):
+    for name in ("series_runs", "drift_breaks"):
         con.execute(f"CREATE OR REPLACE TABLE scores.{name} AS {FILES[name].sql}")
     con.unregister("simulated")
     found = con.execute(FILES["drift"].sql)

@@ -14,7 +14,7 @@ PLAIN = {
     *("entry", "series", "raw.series", "position", "is_replay", "n_trials", "n_trials_passed"),
     *("is_first_passed", "n_attempts", "listed", "test", "n_tasks", "n_better_a", "n_better_b"),
     *("scale", "averaged.differences", "units", "bounded_test", "n_asked", "bounded_better_a"),
-    *("bounded_better_b", "bounded_differences", "bounded_sizes", "runs.series"),
+    *("bounded_better_b", "bounded_differences", "bounded_sizes", "setups.series"),
     *("compared.subject", "task", "scored", "scored.entry", "scored.n_attempts", "scored.scored"),
 }
 

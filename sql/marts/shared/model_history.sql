@@ -28,23 +28,15 @@
 -- p_value: two-sided p-value of the test
 -- p_holm: adjusted for all runs of the model in the task set by this metric (Holm 1979); NULL where
 --     verdicts are missing in the run or in the one before: the judged tasks may not be like the others
-WITH changes AS (
+WITH score_steps AS (
     SELECT
         entry,
-        count(change) AS n_compared,
-        count(*) FILTER (change = 'gained') AS n_gained,
-        count(*) FILTER (change = 'lost') AS n_lost,
-        count(*) FILTER (change = 'same' AND pass_rate > 0) AS n_kept,
-        bool_and(n_judged = 1 AND previous_n_judged = 1) FILTER (change IS NOT NULL)
-            AS is_pass_or_fail,
-        list_sort(list(pass_rate - previous_pass_rate) FILTER (change IS NOT NULL)) AS differences
-    FROM scores.task_changes
-    GROUP BY entry
-),
-
--- Read once: `scores.score_changes` is a view of all recorded scores.
-score_steps AS (
-    SELECT entry, task, scorer, metric, filter, change, score - previous_score AS difference
+        task,
+        scorer,
+        metric,
+        filter,
+        change,
+        if(change IS NULL, NULL, score - previous_score) AS difference
     FROM scores.score_changes
 ),
 
@@ -59,51 +51,52 @@ clustered AS (
         list(n_tasks ORDER BY unit) AS sizes
     FROM (
         SELECT
-            changes.entry,
-            changes.scorer,
-            changes.metric,
-            changes.filter,
-            coalesce(clusters.cluster, changes.task) AS unit,
-            list_aggregate(list(changes.difference ORDER BY changes.task), 'fsum') AS difference,
+            steps.entry,
+            steps.scorer,
+            steps.metric,
+            steps.filter,
+            coalesce(clusters.cluster, steps.task) AS unit,
+            list_aggregate(list(steps.difference ORDER BY steps.task), 'fsum') AS difference,
             count(*) AS n_tasks
-        FROM (
-            SELECT
-                entry,
-                NULL AS scorer,
-                'passed' AS metric,
-                NULL AS filter,
-                task,
-                pass_rate - previous_pass_rate AS difference
-            FROM scores.task_changes
-            WHERE change IS NOT NULL
-            UNION ALL
-            SELECT entry, scorer, metric, filter, task, difference
-            FROM score_steps
-            WHERE change IS NOT NULL
-        ) AS changes
-        JOIN scores.entries AS entries ON changes.entry = entries.entry
+        FROM score_steps AS steps
+        JOIN scores.entries AS entries ON steps.entry = entries.entry
         SEMI JOIN (FROM scores.task_clusters WHERE NOT is_copy) AS sets
             ON entries.suite = sets.suite
             AND entries.task_set = sets.task_set
-        LEFT JOIN scores.task_clusters AS clusters ON changes.task = clusters.task
+        LEFT JOIN scores.task_clusters AS clusters ON steps.task = clusters.task
+        WHERE steps.change IS NOT NULL
         GROUP BY ALL
     ) AS units
     GROUP BY entry, scorer, metric, filter
     HAVING count(*) < sum(n_tasks)
 ),
 
+-- The columns of `scores.run_changes`.
 score_changes AS (
     SELECT
-        entry,
-        scorer,
-        metric,
-        filter,
-        count(change) AS n_compared,
-        count(*) FILTER (change = 'gained') AS n_gained,
-        count(*) FILTER (change = 'lost') AS n_lost,
-        list_sort(list(difference) FILTER (change IS NOT NULL)) AS differences
-    FROM score_steps
-    GROUP BY entry, scorer, metric, filter
+        listed.*,
+        len(clustered.sizes) AS n_units,
+        coalesce(cluster_df(clustered.sizes), greatest(n_compared - 1, 1)) AS df,
+        change_error(differences, change, clustered.sums, clustered.sizes) AS standard_error
+    FROM (
+        SELECT
+            entry,
+            scorer,
+            metric,
+            filter,
+            count(change) AS n_compared,
+            count(*) FILTER (change = 'gained') AS n_gained,
+            count(*) FILTER (change = 'lost') AS n_lost,
+            list_sort(list(difference) FILTER (change IS NOT NULL)) AS differences,
+            ordered_mean(differences) AS change
+        FROM score_steps
+        GROUP BY entry, scorer, metric, filter
+    ) AS listed
+    LEFT JOIN clustered
+        ON listed.entry = clustered.entry
+        AND listed.scorer IS NOT DISTINCT FROM clustered.scorer
+        AND listed.metric = clustered.metric
+        AND listed.filter IS NOT DISTINCT FROM clustered.filter
 ),
 
 -- As in the leaderboard.
@@ -134,9 +127,12 @@ figures AS (
         coalesce(changes.n_lost, 0) AS n_lost,
         changes.n_kept,
         coalesce(changes.is_pass_or_fail, false) AS is_pass_or_fail,
-        changes.differences
+        changes.change,
+        changes.n_units,
+        changes.df,
+        changes.standard_error
     FROM scores.run_rates AS rates
-    LEFT JOIN changes ON rates.entry = changes.entry
+    LEFT JOIN scores.run_changes AS changes ON rates.entry = changes.entry
     WHERE rates.pass_rate IS NOT NULL
     UNION ALL
     SELECT
@@ -160,7 +156,10 @@ figures AS (
         changes.n_lost,
         NULL AS n_kept,
         false AS is_pass_or_fail,
-        changes.differences
+        changes.change,
+        changes.n_units,
+        changes.df,
+        changes.standard_error
     FROM scores.run_rates AS rates
     JOIN score_changes AS changes ON rates.entry = changes.entry
     JOIN scores.headline_scores AS metrics
@@ -181,71 +180,48 @@ completed AS (
     GROUP BY entry
 ),
 
-averaged AS (
+described AS (
     SELECT
         figures.*,
         completed.completed_by,
         headers.is_adaptive,
         repeats.entry IS NOT NULL AS repeats_failures,
+        is_pass_or_fail AND n_units IS NULL AS is_paired_verdict,
         CASE
             WHEN figures.metric = 'passed' AND figures.scorer IS NULL THEN 1
             WHEN list_contains(traits.percent_metrics, figures.metric) THEN 100
-        END AS scale,
-        ordered_mean(figures.differences) AS change,
-        clustered.sums,
-        clustered.sizes
+        END AS scale
     FROM figures
     JOIN scores.run_headers AS headers
         ON figures.suite = headers.suite
         AND figures.run_id = headers.run_id
     LEFT JOIN suite_traits AS traits ON figures.suite = traits.suite
     LEFT JOIN completed ON figures.entry = completed.entry
-    LEFT JOIN scores.failure_repeats AS repeats ON figures.entry = repeats.entry
-    LEFT JOIN clustered
-        ON figures.entry = clustered.entry
-        AND figures.scorer IS NOT DISTINCT FROM clustered.scorer
-        AND figures.metric = clustered.metric
-        AND figures.filter IS NOT DISTINCT FROM clustered.filter
-),
-
--- A mean of the same SELECT would be computed again for each difference.
-differing AS (
-    SELECT
-        *,
-        is_pass_or_fail AND sizes IS NULL AS is_paired_verdict,
-        coalesce(len(sizes), n_compared) AS n_units,
-        coalesce(cluster_df(sizes), greatest(n_compared - 1, 1)) AS df,
-        nullif(CASE
-            WHEN sizes IS NULL THEN sqrt(ordered_sum(list_transform(
-                differences, lambda difference: (difference - change) ** 2
-            )) / nullif(n_compared - 1, 0) / nullif(n_compared, 0))
-            ELSE sqrt(list_aggregate(list_transform(
-                sums, lambda sum, i: (sum - change * sizes[i]) ** 2
-            ), 'fsum') * n_units / (n_units - 1)) / n_compared
-        END, 0) AS standard_error
-    FROM averaged
+    LEFT JOIN (SELECT DISTINCT entry FROM scores.series_runs WHERE NOT is_comparable) AS repeats
+        ON figures.entry = repeats.entry
 ),
 
 tested AS (
     SELECT
         *,
         CASE
-            WHEN n_compared = 0 OR sizes IS NOT NULL AND n_units < 6 THEN NULL
+            WHEN n_compared = 0 OR n_units < 6 THEN NULL
             WHEN is_paired_verdict THEN mcnemar_p(n_gained, n_lost)
             -- All tasks changed alike: of all flips of signs, two are as extreme.
-            WHEN standard_error IS NULL AND change <> 0 AND n_units > 1 THEN 2.0 ** (1 - n_units)
+            WHEN standard_error IS NULL AND change <> 0 AND coalesce(n_units, n_compared) > 1
+                THEN 2.0 ** (1 - coalesce(n_units, n_compared))
             ELSE student_p(change / standard_error, df)
         END AS p_value,
         CASE
             WHEN is_paired_verdict THEN newcombe_interval(
                 n_kept, n_gained, n_lost, n_compared - n_kept - n_gained - n_lost
             )
-            WHEN standard_error IS NOT NULL AND (sizes IS NULL OR n_units >= 6) THEN [
+            WHEN standard_error IS NOT NULL AND coalesce(n_units >= 6, true) THEN [
                 greatest(-scale, change - student_quantile(df) * standard_error),
                 least(scale, change + student_quantile(df) * standard_error)
             ]
         END AS ends
-    FROM differing
+    FROM described
 ),
 
 decided AS (

@@ -2,7 +2,7 @@
 -- evidence is: what `drift` adjusts for all series.
 -- board
 -- grain: suite × task set × metric × provider × model × settings, with two runs or more
--- inherits: drift, scores.setups
+-- inherits: drift, scores.series_runs
 -- first_run_id: the first run
 -- last_run_id: the last run
 -- shift: after less before: points of the pass rate, the logarithm of the ratio for other metrics
@@ -15,14 +15,12 @@ places AS (
 ),
 
 compared AS MATERIALIZED (
-    SELECT
-        runs.*,
-        times.position,
-        hash(runs.series, text_hash(runs.task_set)) AS subject
-    FROM scores.drift_runs AS runs
+    SELECT runs.*, times.position
+    FROM scores.series_runs AS runs
     JOIN scores.run_times AS times
         ON runs.suite = times.suite
         AND runs.run_id = times.run_id
+    WHERE runs.is_comparable AND coalesce(runs.started_at, runs.run_date) IS NOT NULL
 ),
 
 -- As many rows as answers, and narrow: models and tasks are hashes until little is left. Only the
@@ -170,13 +168,13 @@ summed AS (
 ),
 
 subjects AS (
-    SELECT DISTINCT subject, suite, task_set, provider, model, settings, series AS series_hash
+    SELECT DISTINCT subject, suite, task_set, provider, model, settings
     FROM compared
 ),
 
 of_runs AS (
     SELECT
-        subjects.* EXCLUDE (subject),
+        subjects.*,
         summed.* EXCLUDE (subject, metric),
         ['passed', 'answer_characters', 'latency_ms', 'cost_usd'][summed.metric] AS metric,
         lag(mean_excess) OVER series AS mean_excess_before,
@@ -337,7 +335,7 @@ SELECT
     likeliest.provider,
     likeliest.model,
     likeliest.settings,
-    likeliest.series_hash AS series,
+    likeliest.subject,
     likeliest.n_runs,
     likeliest.n_tasks_both AS n_tasks,
     first.run_id AS first_run_id,

@@ -1,32 +1,42 @@
 -- How often each task passed in each run, next to the model's previous run of the task: verdict_changes
 -- without names.
 -- grain: run × provider × model × settings × task set × task, with a verdict
--- inherits: verdict_changes, scores.task_facts, scores.setups
+-- inherits: verdict_changes, scores.task_facts, scores.series_runs
 -- position: position of the run among the suite's runs; see run_times
 WITH judged AS (
     SELECT
         facts.entry,
-        entries.series,
-        entries.run_id,
-        entries.position,
+        runs.series,
+        runs.subject,
+        runs.run_id,
+        runs.position,
         facts.task,
         facts.task_id,
         facts.task_hash,
         facts.n_judged,
         facts.n_passed,
         facts.n_passed / facts.n_judged AS pass_rate,
-        repeats.entry IS NULL AS is_comparable
+        runs.is_comparable
     FROM scores.task_facts AS facts
     JOIN (
-        SELECT entries.entry, entries.series, entries.run_id, times.position
-        FROM scores.entries AS entries
+        SELECT DISTINCT
+            runs.suite,
+            runs.run_id,
+            runs.entry,
+            runs.series,
+            runs.subject,
+            runs.is_comparable,
+            times.position
+        FROM scores.series_runs AS runs
         JOIN scores.run_times AS times
-            ON entries.suite = times.suite
-            AND entries.run_id = times.run_id
-    ) AS entries ON facts.entry = entries.entry
-    LEFT JOIN scores.failure_repeats AS repeats ON facts.entry = repeats.entry
+            ON runs.suite = times.suite
+            AND runs.run_id = times.run_id
+    ) AS runs
+        ON facts.suite = runs.suite
+        AND facts.run_id = runs.run_id
+        AND facts.entry = runs.entry
     ANTI JOIN (FROM scores.task_clusters WHERE is_copy) AS copies ON facts.task = copies.task
-    WHERE facts.n_judged > 0 AND facts.n_counted > 0 AND NOT facts.is_replay
+    WHERE facts.n_judged > 0 AND facts.n_counted > 0
 ),
 
 -- The window is by one number, which is faster, and few need the run.
@@ -47,6 +57,7 @@ compared AS (
 SELECT
     entry,
     series,
+    subject,
     task,
     task_id,
     position,

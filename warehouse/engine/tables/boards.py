@@ -2,8 +2,9 @@
 
 They depend on several runs, so that sync computes them after the facts. What a run came to is
 computed for the new runs, and for those with a task of which something else has changed: whether
-anything judges it, or whether it is in the version of its task set. Drift is
-computed for series with such a run, or with another run than before. The other tables are small.
+anything judges it, or whether it is in the version of its task set. Drift and
+changes since the run before are computed for series with such a run, or with another run than
+before. The other tables are small.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from warehouse.engine.tables.raters.judge_agreement import update_judge_agreemen
 from warehouse.engine.tables.raters.vote_scores import update_vote_scores
 from warehouse.engine.tables.runs import in_parts, runs_in
 from warehouse.engine.tables.score_tables import replace_runs
+from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -53,7 +55,7 @@ _NOTED = {
     "board_runs": (
         "CREATE OR REPLACE TEMP TABLE changed_boards AS SELECT suite, task_set FROM differing"
     ),
-    "drift_runs": "CREATE OR REPLACE TEMP TABLE changed_series AS FROM differing",
+    "series_runs": "CREATE OR REPLACE TEMP TABLE changed_series AS FROM differing",
 }
 # Boards whose run of a model was computed again or is rated by a changed run, and those of suites
 # with scores that may have been computed again.
@@ -67,36 +69,33 @@ CREATE OR REPLACE TEMP TABLE changed_boards AS
     UNION
     SELECT suite, task_set FROM scores.board_runs WHERE list_contains($rescored, suite)
 """
-_ALL_SERIES = """
-DELETE FROM scores.drift_breaks;
-CREATE OR REPLACE TEMP TABLE changed_series AS FROM scores.drift_runs
-"""
+# The tables of series.
+_BY_SERIES = ("drift_breaks", "run_changes")
 _WITH_RATED_RUNS = """
 INSERT INTO changed_series
-    FROM scores.drift_runs SEMI JOIN rated_runs USING (suite, run_id)
+    FROM scores.series_runs SEMI JOIN rated_runs USING (suite, run_id)
 """
-_DROP_BREAKS = """
-DELETE FROM scores.drift_breaks AS breaks USING changed_series AS changed
-WHERE breaks.series = changed.series AND breaks.task_set = changed.task_set
+_DROP_SERIES = """
+DELETE FROM {table} AS rows USING changed_series AS changed WHERE rows.subject = changed.subject
 """
 # Those with several runs, in parts with a bounded number of results, which bounds the memory.
 _MOST_RESULTS = 4_000_000
 _SERIES_PARTS = """
 CREATE OR REPLACE TEMP TABLE series_parts AS
     SELECT
-        series, task_set,
-        CAST(sum(sum(n_results)) OVER (ORDER BY series, task_set) - sum(n_results) AS BIGINT)
+        subject,
+        CAST(sum(sum(n_results)) OVER (ORDER BY subject) - sum(n_results) AS BIGINT)
             // {most} AS part
-    FROM (SELECT DISTINCT series, task_set, run_id, entry FROM scores.drift_runs) AS runs
-    SEMI JOIN changed_series USING (series, task_set)
+    FROM (SELECT DISTINCT subject, run_id, entry FROM scores.series_runs) AS runs
+    SEMI JOIN changed_series USING (subject)
     JOIN scores.entry_calls AS calls USING (run_id, entry)
-    GROUP BY series, task_set
+    GROUP BY subject
     HAVING count(DISTINCT run_id) > 1
 """
 _RUNS_OF_PART = """
 CREATE OR REPLACE TEMP TABLE runs_of_part AS
-    FROM scores.drift_runs
-    SEMI JOIN (FROM series_parts WHERE part = {part}) AS chosen USING (series, task_set)
+    FROM scores.series_runs
+    SEMI JOIN (FROM series_parts WHERE part = {part}) AS chosen USING (subject)
 """
 
 
@@ -111,11 +110,11 @@ def compute_boards(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFil
         if file.name == "board_pairs":
             connection.execute("DELETE FROM scores.board_pairs")  # filled with the tests
             continue
-        if file.name == "drift_breaks":
-            connection.execute(_ALL_SERIES)
-            _find_breaks(connection, file)
-            continue
-        connection.execute(f"DELETE FROM {file.qualified}; INSERT INTO {file.qualified} {file.sql}")
+        connection.execute(f"DELETE FROM {file.qualified}")
+        if file.name not in _BY_SERIES:
+            connection.execute(f"INSERT INTO {file.qualified} {file.sql}")
+    connection.execute("CREATE OR REPLACE TEMP TABLE changed_series AS FROM scores.series_runs")
+    _compute_series(connection, files)
     update_pair_tests(connection, "scores.board_runs")
     update_judge_agreement(connection, everything=True)
     update_corrected_means(connection, None)
@@ -149,11 +148,7 @@ def update_boards(
         if file.is_by_run:
             _rate(connection, file)
             continue
-        if file.name == "board_pairs":
-            continue
-        if file.name == "drift_breaks":
-            connection.execute(_WITH_RATED_RUNS)
-            _find_breaks(connection, file)
+        if file.name == "board_pairs" or file.name in _BY_SERIES:
             continue
         query = file.sql
         if file.name == "asked_tasks" and runs is not None and runs.are_new:
@@ -165,6 +160,8 @@ def update_boards(
             connection.execute(
                 f"INSERT INTO rated_runs SELECT DISTINCT *, false FROM ({_CONCERNED[file.name]})"
             )
+    connection.execute(_WITH_RATED_RUNS)
+    _compute_series(connection, files)
     connection.execute(_OTHER_BOARDS, {"rescored": sorted(rescored)})
     update_pair_tests(connection, "changed_boards")
 
@@ -212,12 +209,18 @@ def _rate(connection: duckdb.DuckDBPyConnection, file: SqlFile) -> None:
         replace_runs(connection, file, in_parts(connection, runs))
 
 
-def _find_breaks(connection: duckdb.DuckDBPyConnection, file: SqlFile) -> None:
+def _compute_series(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
     """Compute the rows of the series in the temporary table `changed_series`."""
-    connection.execute(_DROP_BREAKS)
+    [changes] = (file for file in shipped_sql() if file.name == "task_changes")
+    by_series = [file for file in files if file.name in _BY_SERIES]
+    for file in by_series:
+        connection.execute(_DROP_SERIES.format(table=file.qualified))
     connection.execute(_SERIES_PARTS.format(most=_MOST_RESULTS))
     parts = connection.execute("SELECT DISTINCT part FROM series_parts ORDER BY part").fetchall()
     for (part,) in parts:
         connection.execute(_RUNS_OF_PART.format(part=part))
-        query = file.sql.replace("scores.drift_runs", "runs_of_part")
-        connection.execute(f"INSERT INTO {file.qualified} {query}")
+        for file in by_series:
+            # A view that is written out reads these runs only.
+            query = file.sql.replace("scores.task_changes", f"({changes.sql})")
+            query = query.replace("scores.series_runs", "runs_of_part")
+            connection.execute(f"INSERT INTO {file.qualified} {query}")
