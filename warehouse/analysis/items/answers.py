@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # The view `item_answers`, of the responses that were read before.
 _GIVEN = """
 CREATE OR REPLACE TEMP TABLE given_answers AS
-SELECT system, item, answer, n_passed, n_failed
+SELECT task_set, system, item, answer, n_passed, n_failed
 FROM ({item_answers})
 WHERE suite = $suite AND ($task_set IS NULL OR task_set = $task_set)
 """
@@ -38,7 +38,7 @@ _FAILED = """
 CREATE OR REPLACE TEMP TABLE failed_answers AS
 SELECT item, answer, row_number() OVER (ORDER BY item, answer) - 1 AS position
 FROM given_answers
-WHERE answer IS NOT NULL
+WHERE task_set = $task_set AND answer IS NOT NULL
 GROUP BY item, answer
 HAVING sum(n_passed) = 0
 """
@@ -51,6 +51,7 @@ FROM given_answers
 JOIN failed_answers AS failed USING (item, answer)
 JOIN response_systems AS systems USING (system)
 JOIN response_items AS items USING (item)
+WHERE task_set = $task_set
 """
 # Of a key being wrong, before the answers are looked at: chosen by the simulation in docs/items.md.
 PRIOR = 0.1
@@ -111,28 +112,36 @@ class RivalAnswers:
         return self.probability >= self.suspected_from
 
 
-def read_answers(
-    connection: duckdb.DuckDBPyConnection,
-    responses: Responses,
-    suite: str,
-    *,
-    task_set: str | None = None,
-) -> FailedAnswers:
-    """Read what systems answered where they did not pass.
+def load_answers(
+    connection: duckdb.DuckDBPyConnection, suite: str, task_set: str | None = None
+) -> None:
+    """Read what systems answered into the table `given_answers`.
 
     Args:
-        connection: the warehouse, with what `read_responses` left in it.
-        responses: the last that were read.
-        suite: their suite.
-        task_set: their task set.
+        connection: the warehouse, with what `load_responses` left in it.
+        suite: the suite that it read.
+        task_set: only this task set.
     """
     view = (SQL / "marts/shared/item_answers.sql").read_text("utf-8")
     view = view.replace("item_responses", "loaded_responses")
     connection.execute(_GIVEN.format(item_answers=view), {"suite": suite, "task_set": task_set})
-    connection.execute(_FAILED)
+
+
+def read_answers(
+    connection: duckdb.DuckDBPyConnection, responses: Responses, task_set: str
+) -> FailedAnswers:
+    """Return what systems answered where they did not pass.
+
+    Args:
+        connection: the warehouse, with what `load_answers` and `responses_of_set` left in it.
+        responses: the last that were read.
+        task_set: their task set.
+    """
+    values = {"task_set": task_set}
+    connection.execute(_FAILED, values)
     texts = connection.execute("SELECT answer FROM failed_answers ORDER BY position").fetchall()
     n_items = responses.shape[1]
-    columns = connection.execute(_ANSWERS, {"n_items": n_items}).fetchnumpy()
+    columns = connection.execute(_ANSWERS, {**values, "n_items": n_items}).fetchnumpy()
     cell = np.searchsorted(responses.system * n_items + responses.item, columns["cell"])
     share = np.minimum(np.asarray(columns["n_failed"]) / responses.attempts[cell], 1)
     return FailedAnswers(cell, np.asarray(columns["answer"]), share, [text for (text,) in texts])

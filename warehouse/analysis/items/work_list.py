@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from warehouse.analysis.decisions.sentences import p_text
-from warehouse.analysis.items.answers import read_answers, rival_answers
+from warehouse.analysis.items.answers import load_answers, read_answers, rival_answers
 from warehouse.analysis.items.audit import ALPHA, MIN_SYSTEMS, Finding, audit_items
 from warehouse.analysis.items.responses import load_responses, responses_of_set
 from warehouse.analysis.items.statistics import MIN_TESTED, cronbach_alpha
@@ -174,12 +174,13 @@ def work_lists(
             f"{suite}, {name}: only one system was asked; what items are worth shows from two on, "
             f"and which of them are suspect from {MIN_TESTED} on"
         )
+    load_answers(connection, suite, task_set)
     return [_work_list(connection, ItemKey(suite, name)) for name in kept]
 
 
 def _work_list(connection: duckdb.DuckDBPyConnection, key: ItemKey) -> WorkList:
     responses = responses_of_set(connection, key.task_set)
-    answers = read_answers(connection, responses, key.suite, task_set=key.task_set)
+    answers = read_answers(connection, responses, key.task_set)
     rivals = rival_answers(responses, answers)
     audit = audit_items(responses, rivals)
     columns = _figures(audit, rivals)
