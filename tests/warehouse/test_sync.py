@@ -261,12 +261,23 @@ def test_the_rows_of_a_run_do_not_take_a_look_at_the_results_of_others(file, exa
     examples.sync()
     with open_for_writing(examples.warehouse, wait_seconds=0) as connection:
         explained = Explained(connection)
-        none = Runs("changed_runs", 1, {"none": ("none", "none")}, are_new=True)
+        none = Runs("changed_runs", 1, {file.family: ("none", "none")}, are_new=True)
         score_tables.replace_runs(explained, file, [none])
         assert not explained.read["results"] + explained.read["task_facts"]
         # What is read is seen at all.
         explained.execute("SELECT max(content_id) FROM lake.results")
         assert explained.read["results"]
+
+
+def test_a_table_of_one_suite_is_not_planned_for_runs_of_others(store):
+    [table] = [file for file in shipped_sql() if file.name == "inspect_steps"]
+    table = replace(table, sql="FROM nowhere")
+    with open_for_writing(store.warehouse, wait_seconds=0) as connection:
+        others = Runs("changed_runs", 1, {"palindrome": ("none", "none")}, are_new=True)
+        score_tables.replace_runs(connection, table, [others])
+        its_own = Runs("changed_runs", 1, {"inspect": ("none", "none")}, are_new=True)
+        with pytest.raises(duckdb.CatalogException, match="nowhere"):
+            score_tables.replace_runs(connection, table, [its_own])
 
 
 def test_changed_statistics_recompute_every_test(examples, monkeypatch):

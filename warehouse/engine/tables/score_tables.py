@@ -32,6 +32,8 @@ DUPLICATE_CALLS = "duplicate_calls"
 # Stand for all suites of users' own, and for every suite, in the header of a score.
 _OWN = "own"
 _EVERY = "every"
+# Families of the tables that have rows of every suite; another is that of the only suite.
+_FAMILIES_OF_ALL = ("facts", "shared")
 # End of the names of the scores that are verdicts.
 _VERDICTS = "_verdicts"
 
@@ -184,7 +186,7 @@ def refresh(
 def replace_runs(
     connection: duckdb.DuckDBPyConnection, file: SqlFile, parts: Iterable[Runs]
 ) -> None:
-    """Compute the rows of some runs in a table by run.
+    """Compute the rows of some runs in a table by run, if it may have any of their suites.
 
     Args:
         connection: the warehouse, in a transaction.
@@ -192,6 +194,8 @@ def replace_runs(
         parts: the runs, in parts that are computed one after the other.
     """
     for runs in parts:
+        if file.family not in (*_FAMILIES_OF_ALL, *runs.ranges):
+            continue
         if not runs.are_new:
             _delete_runs(connection, file, runs)
         restriction, parameters = runs.restrict()
