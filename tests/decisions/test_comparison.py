@@ -73,7 +73,9 @@ def test_attempts_are_averaged_and_their_mean_is_tested():
     assert found.p_exchangeable < 0.05
 
 
-@pytest.mark.parametrize("metric", ["passed", "f1", "points", "cost_usd"])
+@pytest.mark.parametrize(
+    "metric", ["passed", pytest.param("f1", marks=pytest.mark.slow), "points", "cost_usd"]
+)
 def test_a_winner_is_named_only_where_the_interval_names_it(metric):
     random = np.random.default_rng(7)
     kinds = set()

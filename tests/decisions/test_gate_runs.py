@@ -206,7 +206,7 @@ def test_a_failure_waits_for_more_runs_whatever_the_rules_say(tmp_path):
         ({"n_lost": 0}, 0, "the first run alone fails"),
     ],
 )
-@pytest.mark.parametrize("by", ["run", "tag"])
+@pytest.mark.parametrize("by", [pytest.param("run", marks=pytest.mark.slow), "tag"])
 def test_more_runs_decide_a_failure(tmp_path, by, further, code, words):
     store = store_of(
         tmp_path,

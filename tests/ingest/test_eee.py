@@ -81,6 +81,7 @@ def by_file(store, table):
     return {(row["path"], row["seq"]): row for row in rows}
 
 
+@pytest.mark.slow
 @needs_peers
 def test_every_sample_equals_the_reference(logs):
     found = query(

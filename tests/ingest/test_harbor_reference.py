@@ -10,7 +10,7 @@ from trials import TRIALS, needs_trials, reference_rows
 
 from ingest.formats.common.fields import iso_moment
 
-pytestmark = needs_trials
+pytestmark = [needs_trials, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,7 @@ def is_close(ours, theirs):
     return math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-9)
 
 
+@pytest.mark.slow
 def test_every_request(store, run_ids):
     columns = (
         "seq, model, task_id, attempt, prompt, raw_output, answer, success, failure_type, "
