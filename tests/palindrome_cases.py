@@ -128,9 +128,9 @@ def _task_of(row):
 
 
 def _dicts(connection, query):
-    rows = connection.execute(query).fetchall()
-    names = [column[0] for column in connection.description]
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    rows = connection.execute(query)
+    names = [column[0] for column in rows.description]
+    return [dict(zip(names, row, strict=True)) for row in rows.fetchall()]
 
 
 def remove_archive(store):

@@ -25,11 +25,14 @@ from ingest.importer import import_paths
 from ingest.reading import ImportOptions
 from warehouse.app.store import Store
 from warehouse.core.errors import ExitCode
+from warehouse.core.in_memory import open_in_memory
 from warehouse.core.schemas import BY_NAME
 from warehouse.engine.connection import log_file, open_for_writing
 from warehouse.engine.tables import derivation
+from warehouse.engine.tables.definitions import board_files
+from warehouse.engine.tables.raters import judge_agreement
 from warehouse.engine.tables.sync import load_and_derive
-from warehouse.engine.views.sql_files import shipped_sql
+from warehouse.engine.views.sql_files import references, shipped_sql
 from warehouse.lake.batch import Generation
 from warehouse.lake.schema_check import fitness
 
@@ -160,15 +163,26 @@ def new_store(path, kind=Store, **options):
     return store
 
 
+# What sync computes of the facts of several runs, in `derivation`.
+_AFTER_FACTS = (
+    "update_boards",
+    "update_judge_agreement",
+    "update_corrected_means",
+    "update_vote_scores",
+)
+
+
 @cache
 def _names_on_boards():
     """Return the names of the tables that depend on several runs, and of all that reads them."""
-    files = shipped_sql()
-    names = {file.name for file in files if file.is_board} | {"pair_tests"}
-    words = {file.name: set(re.findall(r"\w+", file.sql)) for file in files}
-    while new := {name for name in words.keys() - names if words[name] & names}:
+    with open_in_memory() as connection:
+        read = references(shipped_sql(), connection)
+    names = {file.qualified for file in shipped_sql() if file.is_board}
+    filled = {"pair_tests", "corrected_means", "vote_scores", *judge_agreement.TABLES}
+    names |= {f"scores.{name}" for name in filled}
+    while new := {name for name in read.keys() - names if read[name] & names}:
         names |= new
-    return names
+    return {name.rpartition(".")[2] for name in names}
 
 
 class Uncommitted:
@@ -188,11 +202,7 @@ class Uncommitted:
         replaced = {name for batch in batches for name in batch.replaces}
         batches = [batch for batch in batches if batch.name not in replaced]
         needs_boards = not query or not _names_on_boards().isdisjoint(re.findall(r"\w+", query))
-        if (
-            self._store_path != lake.store_path
-            or self._names - {batch.name for batch in batches}
-            or (needs_boards and not self._has_boards)
-        ):
+        if self._store_path != lake.store_path or self._names - {batch.name for batch in batches}:
             self.clear()
             self._connection.execute("BEGIN")
             self._store_path = lake.store_path
@@ -201,14 +211,17 @@ class Uncommitted:
             self._names |= {batch.name for batch in new}
             self._has_boards &= needs_boards
             self._derive(lake, new)
+        if needs_boards and not self._has_boards:
+            derivation.compute_boards(self._connection, board_files())
+            self._has_boards = True
         return self._connection
 
     def _derive(self, lake, batches):
         checked = fitness(lake, batches, self._connection)
         assert not checked.misfits
         with ExitStack() as stack:
-            if not self._has_boards:
-                stack.enter_context(patch.object(derivation, "update_boards"))
+            for name in () if self._has_boards else _AFTER_FACTS:
+                stack.enter_context(patch.object(derivation, name))
             load_and_derive(self._connection, lake, batches, checked.columns, emptied=set())
 
     def clear(self):
@@ -230,6 +243,19 @@ def uncommitted():
     return Uncommitted(connection)
 
 
+class _LoadedByQuery:
+    """A connection that loads what each query of a lake needs, for callers that have many."""
+
+    def __init__(self, lake):
+        self._lake = lake
+
+    def execute(self, query, *parameters):
+        return uncommitted().load(self._lake, query).execute(query, *parameters)
+
+    def __getattr__(self, name):
+        return getattr(uncommitted().load(self._lake), name)
+
+
 class QueriedStore(Store):
     """A store whose queries are run by `uncommitted`; its first sync ends that."""
 
@@ -247,7 +273,7 @@ class QueriedStore(Store):
             return
         self.recover_journals()
         try:
-            yield uncommitted().load(self.lake, query)
+            yield uncommitted().load(self.lake, query) if query else _LoadedByQuery(self.lake)
         except Exception:
             uncommitted().clear()
             raise
