@@ -20,6 +20,7 @@
 -- min_pass_rate: pass rate if all attempts without a verdict had failed; NULL where none is missing
 -- max_pass_rate: pass rate if all of them had passed; NULL where none is missing
 -- is_first_only: whether only first attempts count; see task_rates
+-- is_repeated: whether a task has several attempts that count
 -- kinds: number of tasks by what their attempts came to, for metrics
 -- asked: hash of the tasks asked, equal for runs that asked the same ones
 WITH placed AS (
@@ -52,6 +53,7 @@ sums AS (
         CAST(sum(n_trials) AS BIGINT) AS n_trials,
         sum(n_judged) > 0 AS is_judged,
         bool_or(is_first_only) AS is_first_only,
+        bool_or(n_trials > 1) AS is_repeated,
         exact_sum(pass_rate) AS rates,
         exact_sum(pass_rate ** 2) AS squares,
         count(n_missing) AS n_bounded,
@@ -108,6 +110,7 @@ SELECT
     CASE WHEN is_judged THEN (rates + below) / n_bounded END AS min_pass_rate,
     CASE WHEN is_judged THEN (rates + above) / n_bounded END AS max_pass_rate,
     is_first_only,
+    is_repeated,
     kinds,
     asked,
     entry

@@ -24,10 +24,11 @@ WITH counted AS (
 -- Of a model whose calls all gave no answer, no pass rate is known. Few runs have a score of the
 -- verdict's name, and only these are looked at.
 judged AS (
-    SELECT rates.entry, rates.task, traits.verdict_is_score
+    SELECT rates.suite, rates.run_id, rates.entry, rates.task, traits.verdict_is_score
     FROM scores.task_rates AS rates
     LEFT JOIN suite_traits AS traits ON rates.suite = traits.suite
-    SEMI JOIN (
+    -- Of a join, DuckDB restricts both sides to a run.
+    JOIN (
         SELECT DISTINCT suite, run_id
         FROM lake.result_scores
         WHERE metric = 'passed' AND filter IS NULL
@@ -111,6 +112,8 @@ recorded AS (
 
 attempts AS (
     SELECT
+        recorded.suite,
+        recorded.run_id,
         calls.entry,
         calls.task,
         calls.task_id,
@@ -124,6 +127,8 @@ attempts AS (
     JOIN calls USING (suite, run_id, result_id)
     UNION ALL
     SELECT
+        missing.suite,
+        missing.run_id,
         models.called.entry,
         task_number(missing.suite, models.called.task_set, missing.task_id) AS task,
         missing.task_id,
@@ -141,32 +146,40 @@ attempts AS (
     WHERE missing.result_id IS NULL
 ),
 
+-- By run, too: a sync restricts the rows by it.
 listed AS (
     SELECT
-        entry,
-        task,
-        scorer,
-        metric,
-        filter,
-        any_value(task_id) AS task_id,
+        attempts.suite,
+        attempts.run_id,
+        attempts.entry,
+        attempts.task,
+        attempts.scorer,
+        attempts.metric,
+        attempts.filter,
+        any_value(attempts.task_id) AS task_id,
         count(*) AS n_attempts,
         coalesce(
-            list(value ORDER BY attempt, seq, value) FILTER (value IS NOT NULL), []
+            list(attempts.value ORDER BY attempts.attempt, attempts.seq, attempts.value)
+                FILTER (attempts.value IS NOT NULL),
+            []
         ) AS scored
     FROM attempts
     -- The verdict takes precedence over a score of the same name.
-    ANTI JOIN judged
-        ON attempts.metric = 'passed'
-        AND (attempts.scorer IS NULL OR judged.verdict_is_score)
-        AND attempts.filter IS NULL
+    LEFT JOIN judged
+        ON attempts.suite = judged.suite
+        AND attempts.run_id = judged.run_id
         AND attempts.entry = judged.entry
         AND attempts.task = judged.task
-    GROUP BY entry, task, scorer, metric, filter
+        AND attempts.metric = 'passed'
+        AND attempts.filter IS NULL
+        AND (attempts.scorer IS NULL OR judged.verdict_is_score)
+    WHERE judged.task IS NULL
+    GROUP BY ALL
 )
 
 SELECT
-    counted.suite,
-    counted.run_id,
+    listed.suite,
+    listed.run_id,
     counted.provider,
     counted.model,
     counted.settings,

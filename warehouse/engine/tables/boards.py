@@ -15,12 +15,14 @@ from warehouse.engine.tables.pair_tests import update_pair_tests
 from warehouse.engine.tables.raters.corrected_means import update_corrected_means
 from warehouse.engine.tables.raters.judge_agreement import update_judge_agreement
 from warehouse.engine.tables.raters.vote_scores import update_vote_scores
+from warehouse.engine.tables.run_metrics import update_run_metrics
 from warehouse.engine.tables.runs import in_parts, runs_in
 from warehouse.engine.tables.score_tables import replace_runs
 from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     import duckdb
 
@@ -125,8 +127,8 @@ def update_boards(
     connection: duckdb.DuckDBPyConnection,
     files: Sequence[SqlFile],
     runs: Runs | None,
-    *,
-    rescored: Collection[str],
+    rescored: AbstractSet[str],
+    rejudged: AbstractSet[str],
 ) -> None:
     """Compute the rows that have changed, in the caller's transaction.
 
@@ -139,12 +141,16 @@ def update_boards(
         runs: the runs whose facts were computed again; None if there are none.
         rescored: suites of which scores of other runs may have been, as when ground truth comes
             after the answers.
+        rejudged: suites of which verdicts of other runs may have been, as when prompt files do.
     """
     rated = "SELECT suite, run_id, is_new FROM " + (
         "changed_runs LIMIT 0" if runs is None else runs.table
     )
     connection.execute(f"CREATE OR REPLACE TEMP TABLE rated_runs AS {rated}")
     for file in files:
+        if file.name == "run_metrics":
+            update_run_metrics(connection, file, rescored | rejudged)
+            continue
         if file.is_by_run:
             _rate(connection, file)
             continue

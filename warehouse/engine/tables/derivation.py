@@ -65,6 +65,7 @@ def derive(
     score_tables.update_scores(connection, others, scope)
     if duplicates is None:
         boards = [file for file in in_order if file.is_board]
+        rejudged = {str(file.suite) for file in verdicts if file.name in recompute_all}
         rescored = {str(file.suite) for file in others if file.name in recompute_all}
         is_changed = any(tables[file.name] & changed for file in boards)
         if emptied:
@@ -72,11 +73,10 @@ def derive(
             return
         concerned = "SELECT suite, run_id FROM changed_runs UNION FROM rated_by_changed"
         if touched_runs is not None or rescored or is_changed:
-            update_boards(connection, boards, touched_runs, rescored=rescored)
+            update_boards(connection, boards, touched_runs, rescored, rejudged)
             # Tasks of other runs may depend on each other now.
             concerned += " UNION SELECT suite, run_id FROM rated_runs"
         # Runs of ratings alone have no facts.
-        recorded = rescored if "annotations" in changed else ()
-        update_judge_agreement(connection, recorded=recorded)
+        update_judge_agreement(connection, recorded=rescored if "annotations" in changed else ())
         update_corrected_means(connection, f"({concerned}) AS concerned")
         update_vote_scores(connection, touched_runs)

@@ -196,20 +196,21 @@ def replace_runs(
     for runs in parts:
         if file.family not in (*_FAMILIES_OF_ALL, *runs.ranges):
             continue
-        if not runs.are_new:
-            _delete_runs(connection, file, runs)
+        delete_runs(connection, file, runs)
         restriction, parameters = runs.restrict()
         query = file.sql
-        if read := file.restricted and f"FROM {file.restricted}":
-            parameters = parameters * (1 + query.count(read))
-            query = query.replace(read, f"FROM ({read} {restriction})")
+        for relation in file.restricted:
+            query = query.replace(f"FROM {relation}", f"FROM (FROM {relation} {restriction})")
         connection.execute(
             f"INSERT INTO {file.qualified} SELECT facts.* FROM ({query}) AS facts {restriction}",
-            parameters,
+            parameters * (1 + query.count(restriction)),
         )
 
 
-def _delete_runs(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Runs) -> None:
+def delete_runs(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Runs) -> None:
+    """Drop the rows of runs from a table by run; there are none of new runs."""
+    if runs.are_new:
+        return
     bounds = runs.bounds()
     held = f"SELECT true FROM {file.qualified} WHERE run_id BETWEEN ? AND ? LIMIT 1"
     if connection.execute(held, bounds).fetchall():

@@ -44,7 +44,7 @@ class SqlFile:
     `suite:`, `key:` and `inputs:`. `refreshed` marks a small table that many views join: sync
     computes it from scratch, before the scores, if tables that it depends on have changed.
     `by_run` marks a table whose rows each depend on one run: sync computes those of the runs that
-    have changed; it names the relation to restrict to them where DuckDB does not push that down,
+    have changed; it names the relations to restrict to them where DuckDB does not push that down,
     as through a macro with a query. `board` marks a table that sync computes after these, because
     its rows depend on several runs.
 
@@ -61,7 +61,7 @@ class SqlFile:
         inputs: the view in `scores` that a materialised score is computed from; None for a view.
         is_refreshed: whether it is a table that sync computes before the scores.
         is_by_run: whether it is a table whose rows sync computes for each run that has changed.
-        restricted: the relation that is restricted to these runs; empty where all are.
+        restricted: the relations that are restricted to these runs; empty where all are.
         is_board: whether it is a table that sync computes after the facts of all runs.
         answer: the columns that a terminal shows first, the most important first.
         blocks: the columns that a terminal shows as headings of the rows that share them.
@@ -81,7 +81,7 @@ class SqlFile:
     inputs: str | None
     is_refreshed: bool
     is_by_run: bool
-    restricted: str
+    restricted: tuple[str, ...]
     is_board: bool
     answer: tuple[str, ...]
     blocks: tuple[str, ...]
@@ -228,7 +228,7 @@ def parse_sql_file(path: Path, sql: str) -> SqlFile:
         inputs=of_score.get("inputs"),
         is_refreshed=notes.pop("refreshed", None) is not None,
         is_by_run="by_run" in notes,
-        restricted=notes.pop("by_run", ""),
+        restricted=_names(notes.pop("by_run", "")),
         is_board=notes.pop("board", None) is not None,
         answer=_names(notes.pop("first", "")),
         blocks=_names(notes.pop("blocks", "")),
