@@ -214,10 +214,10 @@ bench-quick: $(READY)  ## run every benchmark with small sizes: both sides must 
 simulations: $(READY)  ## run the simulations, and write their tables into the docs (hours; NAME=pairs runs one)
 	@$(BIN)/python -m bench.simulations $(NAME)
 
-# ONLY=sql/marts changes only files whose paths start so.
+# ONLY=sql/marts changes only files whose paths start so. What is done stays in build/mutants.
 N := 300
 SEED := 1
-mutants: $(READY)  ## change N random places (SEED=1), one after another, and print which no test notices (hours)
+mutants: $(READY)  ## change N random places (SEED=1), and print which test notices each (an hour or two)
 	@$(BIN)/python -m tools.mutants --n $(N) --seed $(SEED) --only "$(ONLY)"
 
 clean:  ## remove what the other targets created

@@ -1,4 +1,4 @@
-"""Ask whether tests notice wrong code: change a place, run the tests of its area: `make mutants`.
+"""Ask whether tests notice wrong code: change a place, run the nearest tests: `make mutants`.
 
 A mutant is killed if a test fails or takes too long. No library does this in both languages:
 mutmut 3 changes only what is in functions and has one set of tests, cosmic-ray has one test
@@ -8,27 +8,31 @@ command for all modules and changes the checkout itself, and neither knows SQL.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import cache_from_source
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import TYPE_CHECKING, cast
 
 from tools.edits import Edit, python_edits, sql_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).parents[1]
+_KEPT = ROOT / "build" / "mutants"
 _SQL_TESTS = ("sql", "decisions", "checking")
 # Where the tests of a folder of code are, below `tests/`. Of nested folders the innermost counts.
 AREAS = {
@@ -45,6 +49,9 @@ AREAS = {
     "runners/engine": ("runners",),
     "exports/inspect": ("exports",),
 }
+# For each mutant: those that see most of it come first.
+_MOST_TESTS = 200
+_MOST_SECONDS = 300
 _EDITS = {".py": python_edits, ".sql": sql_edits}
 
 
@@ -61,11 +68,17 @@ class Mutant:
         """Return the changed source."""
         return self.source[: self.edit.start] + self.edit.new + self.source[self.edit.end :]
 
+    @property
+    def line(self) -> int:
+        """Return the number of its line."""
+        return self.source.count(b"\n", 0, self.edit.start) + 1
+
     def __str__(self) -> str:
         """Return `file:line  old → new`, of the line as a whole."""
-        line = self.source.count(b"\n", 0, self.edit.start)
-        old, new = (text.splitlines()[line].decode().strip() for text in (self.source, self.text()))
-        return f"{self.path}:{line + 1}  {old} → {new}"
+        old, new = (
+            text.splitlines()[self.line - 1].decode().strip() for text in (self.source, self.text())
+        )
+        return f"{self.path}:{self.line}  {old} → {new}"
 
 
 def sample_mutants(root: Path, *, only: str, n: int, seed: int) -> list[Mutant]:
@@ -137,47 +150,116 @@ def copy_checkout(source: Path, folder: Path) -> Path:
     return root
 
 
-def is_green(root: Path, tests: Sequence[str], *, seconds: float | None = None) -> bool:
-    """Return whether all fast ones of the tests pass in this time."""
-    process = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "pytest", "-x", "-m", "not slow", "-p", "no:cacheprovider", *tests],
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root), "TMPDIR": str(root.parent)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        return process.wait(seconds) == 0
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+def record_calls(root: Path, kept: Path) -> dict[str, list[str]]:
+    """Return the functions that each fast test of the areas calls, as `tools.calls` notes them.
 
-
-def survivors(root: Path, mutants: Sequence[Mutant]) -> Iterator[Mutant]:
-    """Yield the mutants that no test of their area kills; each is made in the tree and undone.
-
-    Raises:
-        ValueError: the tests of an area fail without a mutant.
+    They are kept in a file. Tests that fail without a mutant are left out.
     """
-    limits: dict[str, float] = {}
-    for mutant in mutants:
-        tests = area_tests(root, mutant.area, mutant.path)
-        if mutant.area not in limits:
-            start = time.monotonic()
-            if not is_green(root, tests):
-                raise ValueError(f"the tests of {mutant.area} fail without a mutant")
-            limits[mutant.area] = 60 + 3 * (time.monotonic() - start)
+    if not kept.exists():
+        places = sorted({f"tests/{place}" for places in AREAS.values() for place in places})
+        first_failure(root, ["-p", "tools.calls", "-n", "2", "--maxfail", "1000", *places])
+        calls: dict[str, list[str]] = {}
+        for file in root.parent.glob("calls-*.json"):
+            calls |= json.loads(file.read_text("utf-8"))
+        kept.write_text(json.dumps(calls), "utf-8")
+    return cast("dict[str, list[str]]", json.loads(kept.read_text("utf-8")))
+
+
+def nearest_tests(root: Path, mutant: Mutant, calls: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the tests that may notice a mutant, those first that see most of it.
+
+    Of Python these are the tests that call its function, or any of the file if it is in none; of
+    SQL the golden cases of all views that read it, and the test files of its area that name it.
+    """
+    files = area_tests(root, mutant.area, mutant.path)
+    if mutant.path.endswith(".sql"):
+        readers = _readers(root, mutant.path)
+        golden = [test for name in readers for test in calls if test.endswith(f"-{name}]")]
+        tests = golden[:_MOST_TESTS] + [file for file in files if _names(root / file, readers[0])]
+    else:
+        by_span = _callers(mutant.path, calls)
+        around = [span for span in by_span if mutant.line in range(span[0], span[1] + 1)]
+        innermost = min(around, key=lambda span: span[1] - span[0], default=None)
+        called = by_span[innermost] if innermost else set().union(*by_span.values())
+        ranks = {file: rank for rank, file in enumerate(files)}
+        tests = sorted(called, key=lambda test: (ranks.get(test.split("::")[0], len(ranks)), test))
+        tests = tests[:_MOST_TESTS]
+    return tests or files
+
+
+def _callers(path: str, calls: Mapping[str, Sequence[str]]) -> dict[tuple[int, int], set[str]]:
+    """Return the tests that call each function of a file, by its first and last line."""
+    tests: dict[tuple[int, int], set[str]] = defaultdict(set)
+    for test, functions in calls.items():
+        for function in functions:
+            name, first, last = function.rsplit(":", 2)
+            if name == path:
+                tests[int(first), int(last)].add(test)
+    return tests
+
+
+def _readers(root: Path, path: str) -> list[str]:
+    """Return the name of a view or macro, and those of all views that read it, nearest first."""
+    names = [Path(path).stem]
+    for name in names:
+        names += [
+            file.stem
+            for file in sorted((root / "sql").rglob("*.sql"))
+            if file.stem not in names and _names(file, name)
+        ]
+    return names
+
+
+def _names(file: Path, name: str) -> bool:
+    return re.search(rf"\b{name}\b", file.read_text("utf-8")) is not None
+
+
+def first_failure(root: Path, tests: Sequence[str], *, seconds: float | None = None) -> str:
+    """Run the fast ones of some tests in this time; return the first that fails, or nothing."""
+    words = ["-m", "pytest", "-x", "-m", "not slow", "-p", "no:cacheprovider", *tests]
+    with TemporaryFile("w+") as output:
+        process = subprocess.Popen(  # noqa: S603
+            [sys.executable, *words],
+            cwd=root,
+            env={**os.environ, "PYTHONPATH": str(root), "TMPDIR": str(root.parent)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return f"not done in {seconds} seconds"
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        output.seek(0)
+        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output.read(), re.MULTILINE)
+    return failed[1] if failed else f"pytest exited with {code}" if code else ""
+
+
+def verdicts(
+    roots: Sequence[Path], mutants: Sequence[Mutant], calls: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[Mutant, str]]:
+    """Yield each mutant with the test that kills it, or nothing; one at a time in each copy."""
+    free = SimpleQueue[Path]()
+    for root in roots:
+        free.put(root)
+
+    def verdict(mutant: Mutant) -> tuple[Mutant, str]:
+        root = free.get()
         try:
             _write(root / mutant.path, mutant.text())
-            if is_green(root, tests, seconds=limits[mutant.area]):
-                yield mutant
+            tests = nearest_tests(root, mutant, calls)
+            return mutant, first_failure(root, tests, seconds=_MOST_SECONDS)
         finally:
             _write(root / mutant.path, mutant.source)
+            free.put(root)
+
+    with ThreadPoolExecutor(len(roots)) as pool:
+        yield from pool.map(verdict, mutants)
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -187,25 +269,31 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def main() -> None:
-    """Print the mutants that survive, and the share of those killed by area."""
+    """Print what kills each mutant, and the share of those killed by area.
+
+    Verdicts stay in `build/mutants`, and are not sought again: remove it after changes.
+    """
     parser = argparse.ArgumentParser(prog="python -m tools.mutants")
     parser.add_argument("--n", type=int, default=300, help="how many")
     parser.add_argument("--seed", type=int, default=1, help="another seed gives others")
     parser.add_argument("--only", default="", help="how the paths of the files start")
     options = parser.parse_args()
-    # Also then the tests are ended, and the copy is removed.
+    # Also then the tests are ended, and the copies are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    _KEPT.mkdir(parents=True, exist_ok=True)
+    kept = _KEPT / "verdicts.json"
+    known = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
     with TemporaryDirectory(prefix="mutants-") as folder:
-        root = copy_checkout(ROOT, Path(folder))
-        mutants = sample_mutants(root, only=options.only, n=options.n, seed=options.seed)
-        survived: Counter[str] = Counter()
-        for mutant in survivors(root, mutants):
-            survived[mutant.area] += 1
-            sys.stdout.write(f"{mutant}\n")
+        roots = [copy_checkout(ROOT, Path(folder, name)) for name in ("first", "second")]
+        mutants = sample_mutants(roots[0], only=options.only, n=options.n, seed=options.seed)
+        left = [mutant for mutant in mutants if str(mutant) not in known]
+        for mutant, test in verdicts(roots, left, record_calls(roots[0], _KEPT / "calls.json")):
+            known[str(mutant)] = test
+            kept.write_text(json.dumps(known, ensure_ascii=False), "utf-8")
+            sys.stdout.write(f"{mutant}\n    {test or 'SURVIVES'}\n")
             sys.stdout.flush()
-    made = Counter(mutant.area for mutant in mutants)
-    for area, n in made.items():
-        killed = n - survived[area]
+    for area, n in Counter(mutant.area for mutant in mutants).items():
+        killed = sum(bool(known[str(mutant)]) for mutant in mutants if mutant.area == area)
         sys.stdout.write(f"{killed / n:4.0%}  {killed} of {n}  {area}\n")
 
 

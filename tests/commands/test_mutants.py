@@ -1,12 +1,21 @@
-"""Mutants: which are made, and whether those that tests notice are told from the others."""
+"""Mutants: which are made, which tests are run, and whether those that they notice are told."""
 
+import shutil
 import subprocess
 
 import pytest
+from support import ROOT
 
 from tools import mutants
 from tools.edits import python_edits, sql_edits
-from tools.mutants import area_tests, copy_checkout, sample_mutants, survivors
+from tools.mutants import (
+    area_tests,
+    copy_checkout,
+    nearest_tests,
+    record_calls,
+    sample_mutants,
+    verdicts,
+)
 
 PYTHON = '''\
 """1 < 2 and not 3."""
@@ -109,7 +118,7 @@ def checkout(tmp_path, monkeypatch):
         "tests/sql/test_a.py": "",
         "tests/sql/test_golden.py": "",
         "tests/sql/test_views.py": "VIEWS = ['rows']\n",
-        "pytest.ini": "[pytest]\nmarkers =\n    slow: slow\n",
+        "pytest.ini": "[pytest]\naddopts = --import-mode importlib\nmarkers =\n    slow: slow\n",
         ".gitignore": "*.log\n",
         "large.log": "",
     }
@@ -155,25 +164,94 @@ def test_tests_that_name_the_file_come_first(checkout):
     assert area_tests(checkout, "lib", "lib/toys/log.py")[0] == "tests/sql/test_toys.py"
 
 
+def test_of_python_the_tests_that_call_the_function_are_run(checkout):
+    calls = {
+        "tests/unit/test_a.py::test_nothing": ["lib/other.py:1:9"],
+        "tests/unit/test_a.py::test_half": ["lib/sizes.py:5:6"],
+        "tests/unit/test_sizes.py::test_sizes": ["lib/sizes.py:1:2", "lib/sizes.py:5:6"],
+        "tests/unit/test_sizes.py::test_all": ["lib/sizes.py:1:6"],
+    }
+    half, is_large = "tests/unit/test_a.py::test_half", "tests/unit/test_sizes.py::test_sizes"
+    by_line = {
+        mutant.line: nearest_tests(checkout, mutant, calls)
+        for mutant in sample_mutants(checkout, only="lib/sizes", n=99, seed=1)
+    }
+    assert by_line == {2: [is_large], 6: [is_large, half]}
+    [mutant, *_] = sample_mutants(checkout, only="lib/sizes", n=1, seed=1)
+    assert nearest_tests(checkout, mutant, {}) == area_tests(checkout, "lib", "lib/sizes.py")
+
+
+def test_of_a_view_the_cases_of_all_that_read_it_are_run(checkout):
+    for name, text in (("sums", "FROM totals"), ("totals", "FROM rows"), ("others", "FROM rows_2")):
+        (checkout / f"sql/{name}.sql").parent.mkdir(exist_ok=True)
+        (checkout / f"sql/{name}.sql").write_text(text)
+    calls = {f"tests/sql/test_golden.py::test[c-{name}]": [] for name in ("others", "sums", "rows")}
+    [mutant] = sample_mutants(checkout, only="lib/sql", n=1, seed=1)
+    assert nearest_tests(checkout, mutant, calls) == [
+        "tests/sql/test_golden.py::test[c-rows]",
+        "tests/sql/test_golden.py::test[c-sums]",
+        "tests/sql/test_views.py",
+    ]
+
+
 @pytest.mark.slow
-def test_survivors_are_those_that_no_test_notices(checkout):
-    made = sample_mutants(checkout, only="lib/sizes", n=99, seed=1)
+def test_mutants_are_killed_by_the_tests_that_notice_them(checkout, tmp_path):
+    plugin = checkout / "tools/calls.py"
+    plugin.parent.mkdir()
+    shutil.copy(ROOT / "tools/calls.py", plugin)
+    (checkout / "tests/unit/test_a.py").write_text(
+        """
+import threading
+import pytest
+from lib.sizes import half, is_large
+
+@pytest.fixture(scope="module")
+def one():
+    return half(2)
+
+def test_first(one):
+    assert one
+
+def test_second(one):
+    assert one
+
+def test_thread():
+    thread = threading.Thread(target=is_large, args=(1,))
+    thread.start()
+    thread.join()
+
+def test_that_fails():
+    assert half(1) == 1
+"""
+    )
+    calls = record_calls(checkout, tmp_path / "calls.json")
+    here = {test.split("::")[1]: functions for test, functions in calls.items()}
+    called = {
+        test: [function for function in functions if function.startswith("lib")]
+        for test, functions in here.items()
+    }
+    half, is_large = "lib/sizes.py:5:6", "lib/sizes.py:1:2"
+    assert called == {
+        "test_first": [half],
+        "test_second": [half],
+        "test_thread": [is_large],
+        "test_sizes": [is_large, half],
+    }
+    assert record_calls(tmp_path / "unread", tmp_path / "calls.json") == calls
     before = (checkout / "lib/sizes.py").read_bytes()
-    assert [str(mutant) for mutant in survivors(checkout, made)] == [
-        "lib/sizes.py:2  return n > 9 → return n > 10"
+    made = sample_mutants(checkout, only="lib/sizes", n=99, seed=1)
+    killed_by = {str(mutant): test for mutant, test in verdicts([checkout], made, calls)}
+    test = "tests/unit/test_sizes.py::test_sizes"
+    assert sorted(killed_by.items()) == [
+        ("lib/sizes.py:2  return n > 9 → return n > 10", ""),
+        ("lib/sizes.py:2  return n > 9 → return n >= 9", test),
+        ("lib/sizes.py:6  return n / 2 → return n * 2", test),
+        ("lib/sizes.py:6  return n / 2 → return n / 3", test),
     ]
     assert (checkout / "lib/sizes.py").read_bytes() == before
 
 
 @pytest.mark.slow
-def test_tests_that_fail_without_a_mutant_are_an_error(checkout):
-    (checkout / "tests/unit/test_a.py").write_text("def test_a():\n    raise ValueError\n")
-    made = sample_mutants(checkout, only="lib/sizes", n=1, seed=1)
-    with pytest.raises(ValueError, match="the tests of lib fail without a mutant"):
-        next(survivors(checkout, made))
-
-
-@pytest.mark.slow
 def test_what_does_not_end_is_killed(checkout):
     (checkout / "tests/unit/test_a.py").write_text("def test_a():\n    while True: pass\n")
-    assert not mutants.is_green(checkout, ["tests/unit/test_a.py"], seconds=3)
+    assert mutants.first_failure(checkout, ["tests/unit/test_a.py"], seconds=3)
