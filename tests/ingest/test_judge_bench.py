@@ -2,10 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 from judged_logs import PREFERENCES, check_imports_in_any_order, imported, needs_preferences
 from peers import query, same
 from support import NO_REFERENCE
+
+from warehouse.engine.statistics.agreement import krippendorff_alpha, label_counts
 
 FOLDER = PREFERENCES / "judge_bench"
 FIGURE = {
@@ -156,6 +159,28 @@ def test_figures_of_judges_have_a_reason(tmp_path):
     assert {row["model"] for row in rows} == {"gpt (SP: None, AP: 1)"}
     assert {row["metric"] for row in rows if not row["reason"]} == {"fluency.krippendorff_alpha"}
     assert query(store, "SELECT run_id FROM runs") == [{"run_id": "judges regular news-room"}]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "category", "level"),
+    [
+        ([[4, 2], [5, 5, 1], [3, 3], [2, 5], [4]], "graded", "ordinal"),
+        ([[0, 0], [1, 0, 0], [1, 1], [0, 1], [0]], "categorical", "nominal"),
+    ],
+)
+def test_agreement_of_people_is_that_of_krippendorff(tmp_path, numbers, category, level):
+    said = [[n if category == "graded" else f"label {n}" for n in item] for item in numbers]
+    instances = [item(n, scores=scores) for n, scores in enumerate(said)]
+    criteria = [criterion("fluency", category)]
+    data = write(tmp_path / "data" / "news_room", *instances, annotations=criteria)
+    figures = tmp_path / "results" / "regular" / "news-room.json"
+    figures.parent.mkdir(parents=True)
+    figures.write_text(json.dumps({"gpt": {"fluency": FIGURE}}))
+    store, _ = imported(tmp_path, data, figures)
+    [row] = query(store, "FROM metric_audit WHERE metric = 'fluency.krippendorff_alpha'")
+    items = np.repeat(range(len(numbers)), [len(each) for each in numbers])
+    counts = label_counts(items, np.concatenate(numbers))
+    assert row["recomputed"] == pytest.approx(krippendorff_alpha(counts, level), rel=1e-12)
 
 
 def test_what_is_damaged_goes_to_quarantine(tmp_path):
