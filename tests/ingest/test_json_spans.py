@@ -24,17 +24,8 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("spans") / "object.json"
 
 
-@pytest.mark.slow
-@given(
-    document=OBJECTS,
-    samples=LISTS,
-    style=st.fixed_dictionaries(
-        {"indent": st.sampled_from([None, 0, 2]), "ensure_ascii": st.booleans()}
-    ),
-    block=st.integers(1, 40),
-)
-def test_members_and_elements_are_those_of_a_parser(path, document, samples, style, block):
-    document["samples"] = samples
+def check_spans(path, document, block, **style):
+    """Compare what is found in blocks of a size with the members and elements of a parser."""
     data = json.dumps(document, **style).encode()
     path.write_bytes(data)
     with pytest.MonkeyPatch.context() as patched:
@@ -50,9 +41,36 @@ def test_members_and_elements_are_those_of_a_parser(path, document, samples, sty
         json.loads(data[spans.places[2 * n] : spans.places[2 * n + 1]])
         for n in range(spans.n_objects)
     ]
-    assert objects == [each for each in samples if isinstance(each, dict)]
-    assert spans.n_elements == len(samples)
+    assert objects == [each for each in document["samples"] if isinstance(each, dict)]
+    assert spans.n_elements == len(document["samples"])
     assert head_keys(data) == list(document)
+
+
+@pytest.mark.slow
+@given(
+    document=OBJECTS,
+    samples=LISTS,
+    style=st.fixed_dictionaries(
+        {"indent": st.sampled_from([None, 0, 2]), "ensure_ascii": st.booleans()}
+    ),
+    block=st.integers(1, 40),
+)
+def test_members_and_elements_are_those_of_a_parser(path, document, samples, style, block):
+    check_spans(path, document | {"samples": samples}, block, **style)
+
+
+@pytest.mark.parametrize("samples", [[], [1], [{}, [{"a": []}], {"b": {"c": "]}"}}], ["a", {}]])
+def test_blocks_may_end_anywhere(path, samples):
+    # Runs of backslashes and quotes, nested lists, and members after the list.
+    document = {
+        "a": ['"', "\\", '\\"', '\\\\"{'],
+        '"\\': {"b": [[]]},
+        "samples": samples,
+        "c": "\\",
+    }
+    for block in range(1, 20):
+        check_spans(path, document, block)
+        check_spans(path, document, block, indent=0)
 
 
 @given(cut=st.integers(0, 200))
