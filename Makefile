@@ -21,7 +21,7 @@ demo: $(DEMO_READY)  ## import the samples, show the leaderboard, export the spe
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
 
 # Tests start Python hundreds of times: whatever the environment says, compiled modules are kept.
-test test-slow campaigns: export PYTHONDONTWRITEBYTECODE :=
+test test-slow campaigns mutants: export PYTHONDONTWRITEBYTECODE :=
 
 # mypy runs next to the tests, and its output comes after theirs; either fails the target.
 test: $(READY)  ## lint, type check and run all but the slow tests

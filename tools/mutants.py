@@ -52,6 +52,7 @@ AREAS = {
 # For each mutant: those that see most of it come first.
 _MOST_TESTS = 200
 _MOST_SECONDS = 300
+_MOST_SLOW_FILES = 3
 _EDITS = {".py": python_edits, ".sql": sql_edits}
 
 
@@ -214,9 +215,11 @@ def _names(file: Path, name: str) -> bool:
     return re.search(rf"\b{name}\b", file.read_text("utf-8")) is not None
 
 
-def first_failure(root: Path, tests: Sequence[str], *, seconds: float | None = None) -> str:
-    """Run the fast ones of some tests in this time; return the first that fails, or nothing."""
-    words = ["-m", "pytest", "-x", "-m", "not slow", "-p", "no:cacheprovider", *tests]
+def first_failure(
+    root: Path, tests: Sequence[str], mark: str = "not slow", *, seconds: float | None = None
+) -> str:
+    """Run the tests that have a mark in this time; return the first that fails, or nothing."""
+    words = ["-m", "pytest", "-x", "-m", mark, "-p", "no:cacheprovider", *tests]
     with TemporaryFile("w+") as output:
         process = subprocess.Popen(  # noqa: S603
             [sys.executable, *words],
@@ -237,13 +240,17 @@ def first_failure(root: Path, tests: Sequence[str], *, seconds: float | None = N
             process.wait()
         output.seek(0)
         failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output.read(), re.MULTILINE)
-    return failed[1] if failed else f"pytest exited with {code}" if code else ""
+    # Without a failure 5 says that no test has the mark.
+    return failed[1] if failed else f"pytest exited with {code}" if code not in {0, 5} else ""
 
 
 def verdicts(
     roots: Sequence[Path], mutants: Sequence[Mutant], calls: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[Mutant, str]]:
-    """Yield each mutant with the test that kills it, or nothing; one at a time in each copy."""
+    """Yield each mutant with the test that kills it, or nothing; one at a time in each copy.
+
+    Of slow tests only those of the nearest files are run.
+    """
     free = SimpleQueue[Path]()
     for root in roots:
         free.put(root)
@@ -252,8 +259,12 @@ def verdicts(
         root = free.get()
         try:
             _write(root / mutant.path, mutant.text())
-            tests = nearest_tests(root, mutant, calls)
-            return mutant, first_failure(root, tests, seconds=_MOST_SECONDS)
+            fast = nearest_tests(root, mutant, calls)
+            slow = area_tests(root, mutant.area, mutant.path)[:_MOST_SLOW_FILES]
+            return mutant, (
+                first_failure(root, fast, seconds=_MOST_SECONDS)
+                or first_failure(root, slow, "slow", seconds=_MOST_SECONDS)
+            )
         finally:
             _write(root / mutant.path, mutant.source)
             free.put(root)

@@ -249,6 +249,13 @@ def test_that_fails():
         ("lib/sizes.py:6  return n / 2 → return n / 3", test),
     ]
     assert (checkout / "lib/sizes.py").read_bytes() == before
+    more = "\n\n@pytest.mark.slow\ndef test_ten():\n    assert is_large(10)\n"
+    sizes = checkout / "tests/unit/test_sizes.py"
+    sizes.write_text(f"import pytest\n{sizes.read_text()}{more}")
+    [survivor] = [mutant for mutant in made if not killed_by[str(mutant)]]
+    assert [*verdicts([checkout], [survivor], calls)] == [
+        (survivor, "tests/unit/test_sizes.py::test_ten")
+    ]
 
 
 @pytest.mark.slow
