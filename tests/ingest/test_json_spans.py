@@ -36,6 +36,7 @@ def check_spans(path, document, block, **style):
     for start, end in found.members.values():
         parsed |= json.loads(b"{" + data[start:end] + b"}")
     assert parsed == document
+    assert found.lists.keys() == {"samples"}
     spans = found.lists["samples"]
     objects = [
         json.loads(data[spans.places[2 * n] : spans.places[2 * n + 1]])
@@ -71,6 +72,12 @@ def test_blocks_may_end_anywhere(path, samples):
     for block in range(1, 20):
         check_spans(path, document, block)
         check_spans(path, document, block, indent=0)
+
+
+def test_brackets_that_do_not_match_begin_and_end_no_object(path):
+    path.write_text('{"samples": [{"a": 1}, [1}]}')
+    spans = file_spans(path, {"samples"}).lists["samples"]
+    assert spans.places.tolist() == [13, 21]
 
 
 @given(cut=st.integers(0, 200))
