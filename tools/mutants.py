@@ -42,10 +42,10 @@ AREAS = {
     "warehouse/engine": ("warehouse", "lake", "sql", "scale"),
     "warehouse/analysis/decisions": ("decisions", "commands/test_compare.py"),
     "warehouse/lake": ("lake", "journal", "warehouse", "remote"),
-    "ingest/formats": ("ingest", "exports/test_round_trips.py"),
+    "ingest/formats": ("ingest", "labelling", "exports/test_round_trips.py"),
     "sql/marts": _SQL_TESTS,
     "sql/scores": _SQL_TESTS,
-    "sql/functions": _SQL_TESTS,
+    "sql/functions": (*_SQL_TESTS, "statistics"),
     "runners/engine": ("runners",),
     "exports/inspect": ("exports",),
 }
