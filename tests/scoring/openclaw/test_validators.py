@@ -2,7 +2,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from openclaw_cases import (
     has_rule_the_original_ignores,
@@ -189,11 +189,14 @@ def test_sentences_are_the_parts_between_ends(text):
     )
 
 
+@example("```{}``` }")
+@example("x {x} x")
 @given(st.text(st.sampled_from(list("`{} \njsonJSO\u017fx")), max_size=40))
-def test_the_candidate_equals_the_match_of_one_pattern(text):
+def test_the_candidate_equals_the_match_of_a_pattern(text):
     fence = re.search(r"```(?:json)?\s*(\{.*?\})\s*```", text, re.DOTALL | re.IGNORECASE)
-    if fence:
-        assert json_candidate(text) == fence[1]
+    braces = re.search(r"\{.*\}", text, re.DOTALL)
+    expected = fence[1] if fence else braces[0] if braces else text.strip()
+    assert json_candidate(text) == expected
 
 
 @pytest.mark.parametrize(
