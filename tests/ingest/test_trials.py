@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from ingest.formats.atif.steps import FIGURES, Totals
+from ingest.formats.atif.trajectories import _recomputed
 from ingest.formats.common import trials  # pytest would take the name test_row for a test
 from ingest.formats.common.binary import without_binary
 from ingest.formats.common.collector import RowCollector
@@ -183,3 +185,31 @@ def test_of_binary_data_the_hash_is_kept():
         assert given not in found
     words = {"type": "blob", "content": "words " * 40}
     assert without_binary(words) == words
+
+
+NOT_OF_THE_FILE = "it covers calls that are no steps of the file"
+
+
+@pytest.mark.parametrize(
+    ("own", "of_agents", "expected"),
+    [
+        (5, 3, (5, None)),
+        (2, 3, (5, None)),
+        (None, 5, (5, None)),
+        (4, 3, (4, None)),  # neither is it
+        (
+            1,
+            3,
+            (None, f"{NOT_OF_THE_FILE}: of other trajectories, or lost"),
+        ),
+        (None, None, (None, "no step says it")),
+    ],
+)
+def test_a_total_of_a_trajectory_is_that_of_its_steps_or_of_those_of_its_agents_too(
+    own, of_agents, expected
+):
+    name = "total_prompt_tokens"
+    assert name in FIGURES
+    tree = [Totals({name: own}), Totals({name: of_agents})]
+    assert _recomputed(name, 5, tree) == expected
+    assert _recomputed("total_luck", 5, tree) == (None, "how it is computed is not known")
