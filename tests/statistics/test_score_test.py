@@ -57,6 +57,22 @@ def test_the_p_value_is_the_largest_over_the_share_of_discordant_tasks():
         assert 0.3 * max(tails) < p <= max(tails) + 1.1e-5
 
 
+def test_shares_that_the_number_of_discordant_tasks_rules_out_do_not_count():
+    n, margin, observed = 60, 0.2, (25, 8)
+    pairs = np.array([*outcomes(n)])
+    rates = restricted_rate(*pairs.T, n, margin)
+    scores = (pairs[:, 0] - pairs[:, 1] - n * margin) / np.sqrt(
+        n * (2 * rates + margin * (1 - margin))
+    )
+    as_large = pairs[scores >= scores[(pairs == observed).all(axis=1)] - 1e-9]
+    limits = stats.binomtest(sum(observed), n).proportion_ci(confidence_level=1 - 1e-5)
+    tails = [
+        chances_of(as_large, n, (share + margin) / 2, (share - margin) / 2).sum()
+        for share in np.linspace(*limits, 200)
+    ]
+    assert excess_of_proportions(*observed, n, margin) == pytest.approx(max(tails), abs=0.001)
+
+
 @pytest.mark.parametrize(("a", "b", "margin"), [(12, 5, 0.02), (5, 12, 0.02), (3, 3, -0.1)])
 def test_the_restricted_rate_maximises_the_likelihood(a, b, margin):
     n = 50
