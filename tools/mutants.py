@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, cast
 from tools.edits import Edit, python_edits, sql_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).parents[1]
 _KEPT = ROOT / "build" / "mutants"
@@ -111,10 +111,10 @@ def sample_mutants(root: Path, *, only: str, n: int, seed: int) -> list[Mutant]:
 
 
 def area_tests(root: Path, area: str, path: str) -> list[str]:
-    """Return the test files of an area, and those anywhere with the name of the file's folder.
+    """Return the test files of an area, and those anywhere with the name of a folder of the file.
 
     Those that probably see most of the file come first: for SQL the golden cases, then files that
-    import the module or name the view, then those with the name of file or folder.
+    import the module or name the view, then those with the name of the file or a folder.
     """
     tests, source = root / "tests", Path(path)
     found = [
@@ -122,14 +122,14 @@ def area_tests(root: Path, area: str, path: str) -> list[str]:
         for place in AREAS[area]
         for file in sorted((tests / place).rglob("test_*.py")) or [tests / place]
     ]
-    found += sorted(tests.rglob(f"test_*{source.parent.name}*.py"))
+    names = source.relative_to(area).with_suffix("").parts
+    for name in names[:-1]:
+        found += sorted(tests.rglob(f"test_*{name}*.py"))
     module = ".".join(source.with_suffix("").parts)
     word = f"{module} import" if source.suffix == ".py" else source.stem
 
     def distance(file: Path) -> tuple[bool, bool, bool]:
-        named = any(
-            name in file.relative_to(tests).as_posix() for name in (source.stem, source.parent.name)
-        )
+        named = any(name in file.relative_to(tests).as_posix() for name in names)
         is_golden = source.suffix == ".sql" and file.stem == "test_golden"
         return not is_golden, word not in file.read_text("utf-8"), not named
 
@@ -170,31 +170,36 @@ def nearest_tests(root: Path, mutant: Mutant, calls: Mapping[str, Sequence[str]]
     """Return the tests that may notice a mutant, those first that see most of it.
 
     Of Python these are the tests that call its function, or any of the file if it is in none; of
-    SQL the golden cases of all views that read it, and the test files of its area that name it.
+    SQL the golden cases of all views that read it, and tests that name it or call what names it.
     """
     files = area_tests(root, mutant.area, mutant.path)
     if mutant.path.endswith(".sql"):
         readers = _readers(root, mutant.path)
         golden = [test for name in readers for test in calls if test.endswith(f"-{name}]")]
-        tests = golden[:_MOST_TESTS] + [file for file in files if _names(root / file, readers[0])]
+        modules = [file for file in (root / "warehouse").rglob("*.py") if _names(file, readers[0])]
+        named = [file for file in files if _names(root / file, readers[0])]
+        by_span = _callers({file.relative_to(root).as_posix() for file in modules}, calls)
+        around = []
     else:
-        by_span = _callers(mutant.path, calls)
+        golden, named = [], []
+        by_span = _callers({mutant.path}, calls)
         around = [span for span in by_span if mutant.line in range(span[0], span[1] + 1)]
-        innermost = min(around, key=lambda span: span[1] - span[0], default=None)
-        called = by_span[innermost] if innermost else set().union(*by_span.values())
-        ranks = {file: rank for rank, file in enumerate(files)}
-        tests = sorted(called, key=lambda test: (ranks.get(test.split("::")[0], len(ranks)), test))
-        tests = tests[:_MOST_TESTS]
-    return tests or files
+    innermost = min(around, key=lambda span: span[1] - span[0], default=None)
+    called = by_span[innermost] if innermost else set().union(*by_span.values())
+    ranks = {file: rank for rank, file in enumerate(files)}
+    ordered = sorted(called, key=lambda test: (ranks.get(test.split("::")[0], len(ranks)), test))
+    return [*golden[:_MOST_TESTS], *named, *ordered[:_MOST_TESTS]] or files
 
 
-def _callers(path: str, calls: Mapping[str, Sequence[str]]) -> dict[tuple[int, int], set[str]]:
-    """Return the tests that call each function of a file, by its first and last line."""
+def _callers(
+    paths: Collection[str], calls: Mapping[str, Sequence[str]]
+) -> dict[tuple[int, int], set[str]]:
+    """Return the tests that call each function of files, by its first and last line."""
     tests: dict[tuple[int, int], set[str]] = defaultdict(set)
     for test, functions in calls.items():
         for function in functions:
             name, first, last = function.rsplit(":", 2)
-            if name == path:
+            if name in paths:
                 tests[int(first), int(last)].add(test)
     return tests
 

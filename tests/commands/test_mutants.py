@@ -161,7 +161,7 @@ def test_tests_that_name_the_file_come_first(checkout):
         f"tests/sql/test_{name}.py" for name in ("golden", "views", "a")
     ]
     (checkout / "tests/sql/test_toys.py").write_text("")
-    assert area_tests(checkout, "lib", "lib/toys/log.py")[0] == "tests/sql/test_toys.py"
+    assert area_tests(checkout, "lib", "lib/toys/parts/log.py")[0] == "tests/sql/test_toys.py"
 
 
 def test_of_python_the_tests_that_call_the_function_are_run(checkout):
@@ -182,15 +182,20 @@ def test_of_python_the_tests_that_call_the_function_are_run(checkout):
 
 
 def test_of_a_view_the_cases_of_all_that_read_it_are_run(checkout):
+    (checkout / "warehouse").mkdir()
+    (checkout / "warehouse/rows.py").write_text("def f():\n    return 'FROM rows'\n")
     for name, text in (("sums", "FROM totals"), ("totals", "FROM rows"), ("others", "FROM rows_2")):
         (checkout / f"sql/{name}.sql").parent.mkdir(exist_ok=True)
         (checkout / f"sql/{name}.sql").write_text(text)
     calls = {f"tests/sql/test_golden.py::test[c-{name}]": [] for name in ("others", "sums", "rows")}
+    calls["tests/unit/test_a.py::test_f"] = ["warehouse/rows.py:1:2"]
+    calls["tests/unit/test_a.py::test_g"] = ["warehouse/other.py:1:2"]
     [mutant] = sample_mutants(checkout, only="lib/sql", n=1, seed=1)
     assert nearest_tests(checkout, mutant, calls) == [
         "tests/sql/test_golden.py::test[c-rows]",
         "tests/sql/test_golden.py::test[c-sums]",
         "tests/sql/test_views.py",
+        "tests/unit/test_a.py::test_f",
     ]
 
 
