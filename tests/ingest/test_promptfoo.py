@@ -539,3 +539,9 @@ def test_secrets_are_masked_in_every_form(tmp_path):
     answers = query(store, "SELECT DISTINCT raw_output, config FROM results, runs")
     assert {answer["raw_output"] for answer in answers} == {"use (redacted)"}
     assert traces(store, secret) == []
+
+
+def test_variables_are_kept_where_they_differ_from_those_of_the_test(tmp_path):
+    store, _ = imported(tmp_path, export([row(1), row(2, vars={"q": "Q2, rendered"})]))
+    [kept] = query(store, "SELECT decode(content) AS text FROM artifacts WHERE kind = 'row'")
+    assert kept == {"text": '{"vars":{"q":"Q2, rendered"}}'}
