@@ -55,6 +55,18 @@ def machine(folder, remote, n_good=None, *, new=new_store):
     return store
 
 
+def later(**ahead):
+    """Return the class `datetime` of a clock that is so far ahead."""
+    moment = datetime.now(UTC) + timedelta(**ahead)
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return moment.astimezone(tz)
+
+    return Later
+
+
 def keys(remote):
     return sorted(meta["path"] for page in obstore.list(remote) for meta in page)
 
@@ -171,14 +183,7 @@ def test_the_lease_keeps_others_from_merging(tmp_path, remote, monkeypatch):
     obstore.put(remote, "lease.json", b"{}")
     with pytest.raises(StoreBusy):
         merge_small(two.lake)
-    later = datetime.now(UTC) + timedelta(minutes=11)
-
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz=None):
-            return later.astimezone(tz)
-
-    monkeypatch.setattr("warehouse.lake.remote.mirror.datetime", Later)
+    monkeypatch.setattr("warehouse.lake.remote.mirror.datetime", later(minutes=11))
     merge_small(two.lake)
 
 
@@ -258,6 +263,18 @@ def test_a_damaged_pointer_is_named(tmp_path, remote, content):
     obstore.put(remote, "merges.json", content)
     with pytest.raises(StoreDamaged, match=ADDRESS):
         machine(tmp_path / "one", remote).sync()
+
+
+def test_files_without_a_description_are_removed_after_a_day(tmp_path, remote, monkeypatch):
+    """A machine may be about to describe them; after a day it was killed."""
+    store = machine(tmp_path / "one", remote)
+    uploaded = "lake/01JQ0000000000000000000000/results.parquet"
+    obstore.put(remote, uploaded, b"x")
+    with store.lake.rewriting():
+        assert uploaded in keys(remote)
+    monkeypatch.setattr("warehouse.lake.remote.mirror.datetime", later(hours=25))
+    with store.lake.rewriting():
+        assert uploaded not in keys(remote)
 
 
 def test_objects_of_others_are_left_alone(tmp_path, remote):
