@@ -113,6 +113,23 @@ def test_a_file_of_another_user_is_replaced_without_rights_for_others(tmp_path, 
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"after", 0o604)
 
 
+def test_a_file_of_another_user_keeps_its_group(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    path.chmod(0o664)
+    group = path.stat().st_gid
+    given = []
+
+    def refuse_owners(_, owner, group):
+        if owner != -1:
+            raise PermissionError(1, "Operation not permitted")
+        given.append(group)
+
+    monkeypatch.setattr(os, "fchown", refuse_owners)
+    write_whole(path, b"after")
+    assert (given, stat.S_IMODE(path.stat().st_mode)) == ([group], 0o664)
+
+
 def test_anything_else_is_refused_and_stays(tmp_path):
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
