@@ -282,6 +282,18 @@ def test_accuracies_of_matches(store, tmp_path, cls):
     ]
 
 
+def test_the_texts_of_a_conversation_are_the_prompt(store, tmp_path):
+    parts = [{"type": "text", "text": "Why?"}]
+    contents = {"system": "Be brief.", "user": parts, "assistant": None}
+    prompt = [{"role": role, "content": content} for role, content in contents.items()]
+    import_into(
+        store, write(tmp_path / "e.jsonl", event(0, "sampling", prompt=prompt, sampled=["So."]))
+    )
+    assert store.sql("SELECT prompt, raw_output FROM lake.results").fetchall() == [
+        ("Be brief.\nWhy?", "So.")
+    ]
+
+
 def test_a_first_line_that_is_broken(store, tmp_path):
     path = write(tmp_path / "r_m_e.jsonl", event(0, "match", correct=True))
     first, second = path.read_text().splitlines()
