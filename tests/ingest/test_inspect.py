@@ -90,6 +90,23 @@ def test_rows_of_a_sample(store, tmp_path):
     assert json.loads(config)["task_args"] == {"hard": True}
 
 
+def test_a_figure_has_the_name_of_its_score_else_of_its_scorer(store, tmp_path):
+    metrics = {"accuracy": {"name": "accuracy", "value": 0.5}}
+    document = finished()
+    document["results"]["scores"] = [
+        {"name": "first_letter", "scorer": "letters", "metrics": metrics},
+        {"scorer": "match", "metrics": metrics},
+        {"name": "old", "metrics": metrics},
+    ]
+    write_eval(tmp_path / "log.eval", document, [sample("a/1")])
+    import_into(store, tmp_path)
+    assert store.sql("SELECT scorer, score FROM lake.reported_metrics ORDER BY ALL").fetchall() == [
+        ("letters", "first_letter"),
+        ("match", "match"),
+        ("old", "old"),
+    ]
+
+
 def test_empty_answers_and_explanations_are_kept(store, tmp_path):
     scores = {"match": {"value": "I", "answer": "", "explanation": ""}}
     samples = [sample(1, scores=scores), sample(2, scores={"match": {"value": "I"}})]
