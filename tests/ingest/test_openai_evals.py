@@ -282,6 +282,31 @@ def test_accuracies_of_matches(store, tmp_path, cls):
     ]
 
 
+@pytest.mark.parametrize(
+    ("cls", "more"), [("JsonValidator", {}), ("FuzzyMatch", {"boostrap_std": 0.1})]
+)
+def test_accuracies_of_metrics(store, tmp_path, cls, more):
+    """As validators before version 3.0.1 and fuzzy matches report them: there are no matches."""
+    lines = [
+        event(n, kind, f"e.dev.{n // 2}", **data)
+        for n, (kind, data) in enumerate(
+            (kind, data)
+            for value in (1.0, 0.0)
+            for kind, data in [("sampling", {"prompt": "p"}), ("metrics", {"accuracy": value})]
+        )
+    ]
+    write(
+        tmp_path / "log.jsonl",
+        *lines,
+        {"final_report": {"accuracy": 0.5, **more}, "run_id": "r"},
+        spec={"run_config": {"eval_spec": {"cls": f"evals.elsuite.x:{cls}"}}},
+    )
+    import_into(store, tmp_path)
+    assert store.sql(
+        "SELECT status, recomputed FROM metric_audit WHERE metric = 'accuracy'"
+    ).fetchall() == [("equal", 0.5)]
+
+
 def test_the_texts_of_a_conversation_are_the_prompt(store, tmp_path):
     parts = [{"type": "text", "text": "Why?"}]
     contents = {"system": "Be brief.", "user": parts, "assistant": None}
