@@ -90,6 +90,25 @@ def test_rows_of_a_sample(store, tmp_path):
     assert json.loads(config)["task_args"] == {"hard": True}
 
 
+def test_a_score_is_a_number_a_verdict_or_a_text(store, tmp_path):
+    scores = {
+        "match": {"value": 1.0, "answer": "b", "explanation": "c", "history": [1]},
+        "other": {"value": 1},  # no column keeps that it is whole
+        "free": {"value": "1", "metadata": {"is_text": True}},
+    }
+    write_eval(tmp_path / "log.eval", finished(), [sample("a/1", scores=scores)])
+    import_into(store, tmp_path)
+    found = store.sql(
+        "SELECT scorer, value, text, passed, extra FROM lake.result_scores ORDER BY position"
+    )
+    # The accuracy is that of `match`; an export of ours says what is a text.
+    assert found.fetchall() == [
+        ("match", 1.0, None, True, '{"history":[1]}'),
+        ("other", 1.0, None, None, '{"value":1}'),
+        ("free", None, "1", None, '{"metadata":{"is_text":true}}'),
+    ]
+
+
 def test_a_figure_has_the_name_of_its_score_else_of_its_scorer(store, tmp_path):
     metrics = {"accuracy": {"name": "accuracy", "value": 0.5}}
     document = finished()
