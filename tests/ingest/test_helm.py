@@ -45,6 +45,10 @@ def test_a_run(store, tmp_path):
         ("exact_match", "test", 0.5, 4),
         ("passed", None, 0.5, 4),
     ]
+    assert rows(
+        store,
+        "SELECT DISTINCT value, passed FROM result_scores WHERE metric = 'passed' ORDER BY value",
+    ) == [(0.0, False), (1.0, True)]
 
 
 def test_one_option_is_no_choice(store, tmp_path):
