@@ -156,6 +156,20 @@ def test_increments_give_what_a_rebuild_gives(tmp_path, seed, monkeypatch):
     assert stored(store) == grown
 
 
+def test_a_run_that_is_replaced_changes_what_it_lost(tmp_path):
+    store = new_store(tmp_path / "store")
+    for day in (1, 2):
+        path = write_log(tmp_path / f"{day}.yaml", log([1, 2], date=f"2026-04-0{day}"))
+        import_into(store, path)
+    lost = "SELECT n_compared, n_lost FROM model_history WHERE n_compared > 0"
+    assert store.sql(lost).fetchall() == [(2, 0)]
+    worse = [task(1), {**task(2), "is_correct": False}]
+    write_log(path, log(tasks=worse, date="2026-04-02"))
+    import_into(store, path, replace=True)
+    assert store.sql(lost).fetchall() == [(2, 1)]
+    assert differences(store)[0] == set()
+
+
 def test_a_rebuild_in_parts_gives_what_one_at_once_gives(tmp_path, monkeypatch):
     store = new_store(tmp_path / "store")
     days = [f"2026-04-{n:02}" for n in range(1, 7)]
