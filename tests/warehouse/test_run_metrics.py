@@ -114,7 +114,8 @@ def check_random_changes(store, seed, n_steps):
 
 
 @pytest.mark.slow
-def test_kept_figures_follow_every_change(store):
+def test_kept_figures_follow_every_change(store, monkeypatch):
+    monkeypatch.setattr("warehouse.engine.tables.runs._MOST_RESULTS", 10)  # in parts
     check_random_changes(store, 0, 16)
 
 

@@ -15,7 +15,7 @@ from warehouse.engine.tables.pair_tests import update_pair_tests
 from warehouse.engine.tables.raters.corrected_means import update_corrected_means
 from warehouse.engine.tables.raters.judge_agreement import update_judge_agreement
 from warehouse.engine.tables.raters.vote_scores import update_vote_scores
-from warehouse.engine.tables.run_metrics import update_run_metrics
+from warehouse.engine.tables.run_metrics import compute_run_metrics, update_run_metrics
 from warehouse.engine.tables.runs import in_parts, runs_in
 from warehouse.engine.tables.score_tables import replace_runs
 from warehouse.engine.views.sql_files import shipped_sql
@@ -113,7 +113,9 @@ def compute_boards(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFil
             connection.execute("DELETE FROM scores.board_pairs")  # filled with the tests
             continue
         connection.execute(f"DELETE FROM {file.qualified}")
-        if file.name not in _BY_SERIES:
+        if file.name == "run_metrics":
+            compute_run_metrics(connection, file)
+        elif file.name not in _BY_SERIES:
             connection.execute(f"INSERT INTO {file.qualified} {file.sql}")
     connection.execute("CREATE OR REPLACE TEMP TABLE changed_series AS FROM scores.series_runs")
     _compute_series(connection, files)

@@ -34,6 +34,17 @@ INSERT INTO measured_runs
     )
     WHERE list_contains($suites, suite)
 """
+_ALL_RUNS = "(SELECT DISTINCT suite, run_id, true AS is_new FROM scores.entries)"
+
+
+def compute_run_metrics(connection: duckdb.DuckDBPyConnection, file: SqlFile) -> None:
+    """Compute all rows, in the caller's transaction.
+
+    Args:
+        connection: the warehouse, with all that the figures are made of.
+        file: defines the table, which is empty.
+    """
+    _measure(connection, file, _ALL_RUNS)
 
 
 def update_run_metrics(
@@ -51,7 +62,12 @@ def update_run_metrics(
     connection.execute(_MEASURED_RUNS)
     if rescored:
         connection.execute(_RESCORED_RUNS, {"suites": sorted(rescored)})
-    runs = runs_in(connection, "measured_runs")
+    _measure(connection, file, "measured_runs")
+
+
+def _measure(connection: duckdb.DuckDBPyConnection, file: SqlFile, table: str) -> None:
+    """Compute the rows of the runs in a table, those of many runs in parts."""
+    runs = runs_in(connection, table)
     for part in [] if runs is None else in_parts(connection, runs):
         restriction, parameters = part.restrict()
         scored = f"SELECT true FROM scores.scored_runs {restriction} LIMIT 1"
