@@ -36,6 +36,7 @@ def text_of(result):
     return content.text
 
 
+@pytest.mark.slow
 def test_a_client_finds_the_tools_and_calls_them(store):
     query = ("run_query", {"sql": "SELECT 1 AS a"})
     offered, [answer, failure] = talk(store, query, ("run_query", {"sql": "SELECT nope"}))

@@ -194,6 +194,7 @@ def test_an_unknown_tool_gets_the_similar_ones(ask):
 # --- samples
 
 
+@pytest.mark.slow
 def test_a_sample_has_all_about_a_result(store):
     key = {"suite": "chat", "run_id": "r", "generation": "root", "content_id": "c"}
     result = {"model": "example/a", "task_id": "t", "seq": 1, "raw_output": "Helsinki"}
@@ -219,6 +220,7 @@ def test_a_sample_has_all_about_a_result(store):
     assert "more messages than the 50 shown" in sample["notes"][0]
 
 
+@pytest.mark.slow
 def test_a_sample_cuts_long_texts_at_any_depth(store):
     with store.record(suite="own", model="m") as run:
         run.log(task_id="t", output="x" * 101, scores={"note": "y" * 101})
@@ -227,6 +229,7 @@ def test_a_sample_cuts_long_texts_at_any_depth(store):
     assert [score["text"] for score in sample["scores"]] == ["y" * 100 + "…"]
 
 
+@pytest.mark.slow
 def test_several_results_that_match_are_listed(store):
     with store.record(suite="own", model="m", run_id="r") as run:
         for n in range(25):
@@ -249,6 +252,7 @@ def test_a_sample_that_there_is_none_of(ask):
 # --- comparisons
 
 
+@pytest.mark.slow
 def test_models_are_compared_in_words_and_figures(store):
     for model in ("good", "bad"):
         with store.record(suite="own", model=model) as run:

@@ -129,6 +129,7 @@ def test_the_front_has_the_models_that_no_other_beats(logged):
     assert [row["model"] for row in shown if row["is_on_front"] is None] == ["none"]
 
 
+@pytest.mark.slow
 def test_a_small_cost_has_no_exponent(tmp_path):
     store = new_store(tmp_path)
     with store.record(suite="capitals", model="small") as run:
@@ -168,6 +169,7 @@ def test_judges_have_their_kappa_with_people_best_first(logged):
     assert ({"value": 0}, {"value": 1}) in values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("raters", "n_tasks"), [({"people", "all"}, 12), ({"people", *NAME_LIST}, 5)]
 )
@@ -212,6 +214,7 @@ def test_bands_of_difficulty_hold_the_tasks_by_their_mean(logged):
         assert (row["n_tasks"], row["value"]) == (len(own), pytest.approx(mean(own)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["difficulty", "heatmap"])
 def test_adaptive_runs_make_no_task_look_easier(store, name):
     key = {"suite": "s", "task_set": "core", "generation": "root"}
@@ -232,6 +235,7 @@ def test_adaptive_runs_make_no_task_look_easier(store, name):
     assert {row[of_task] for row in rows} == ({1, 6} if name == "difficulty" else {0, 1})
 
 
+@pytest.mark.slow
 def test_the_history_has_every_run(store):
     for passed in (False, True):
         with store.record(suite="own", model="m") as run:
@@ -269,12 +273,14 @@ def test_names_are_short_visible_and_different(logged):
     assert max(map(len, labels)) < 45  # 30 cells: marks above Thai letters take none
 
 
+@pytest.mark.slow
 def test_names_that_are_cut_to_the_same_are_numbered(store):
     log(store, [f"start-{'x' * 20}{n}{'y' * 30}" for n in range(3)], 1)
     labels = [row["label"] for row in rows_of(store, "leaderboard")]
     assert sorted(label[:4] for label in labels) == ["[2] ", "[3] ", "star"]
 
 
+@pytest.mark.slow
 def test_settings_are_named_where_they_differ(store):
     for settings in ({"temperature": 0}, {"temperature": 1}, None):
         with store.record(suite="own", model="m", settings=settings) as run:
@@ -299,6 +305,7 @@ def test_pictures_are_bounded_and_say_so(store):
     assert len(as_svg(heat)) < 200_000
 
 
+@pytest.mark.slow
 def test_several_task_sets_are_panels_and_can_be_chosen(store):
     log(store, ["a"], 2, suite="one")
     log(store, ["a"], 2, suite="two")
@@ -414,6 +421,7 @@ def test_ink_and_paper_are_those_of_pages():
         assert [theme[ours] for ours in names] == [page[name] for name in names.values()]
 
 
+@pytest.mark.slow
 def test_a_wide_picture_fills_a_column(logged):
     store, _ = logged
     narrow, wide = (

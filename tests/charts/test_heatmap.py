@@ -94,6 +94,7 @@ def test_an_order_has_each_line_once(shares):
     assert sorted(clustered(shares)) == list(range(len(shares)))
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # the first call loads scipy
 @given(st.permutations(range(9)))
 def test_the_order_does_not_depend_on_that_of_the_lines(places):

@@ -285,6 +285,7 @@ def test_merged_or_forgotten_batches_are_not_missing(copy, monkeypatch):
     assert command(copy.path, "check").code == 0
 
 
+@pytest.mark.slow
 def test_an_amount_that_is_not_a_number_is_found(copy):
     change(copy, f"UPDATE lake.results SET cost_usd = 'nan' WHERE content_id = {PALINDROME}")
     checked = run_checks(copy, only("amounts of results"))
@@ -362,6 +363,7 @@ def evaluated(monkeypatch):
     return evaluations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 1000])
 def test_alike_expectations_are_evaluated_as_one(clean, few, monkeypatch):
     """Each finds its own rows, as it does alone."""

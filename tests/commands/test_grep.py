@@ -88,6 +88,7 @@ def test_every_kind_of_text_is_searched_once(path):
     ]
 
 
+@pytest.mark.slow
 def test_results_of_one_id_in_two_runs_are_listed_apart(tmp_path):
     store = new_store(tmp_path / "store")
     runs = [{**RUN, "run_id": run_id} for run_id in ("r1", "r2")]

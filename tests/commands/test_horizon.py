@@ -131,6 +131,7 @@ def test_minutes_of_a_result_come_before_those_of_its_task(tmp_path):
     assert ratio == pytest.approx(4, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_minutes_may_be_in_the_metadata_of_a_task(tmp_path):
     facts = tasks('{{"metadata": {{"human_minutes": "{}"}}}}')
     ended = horizon(tmp_path, results("m", strong), "--format", "json", task_rows=facts)
@@ -169,6 +170,7 @@ def test_runs_that_count_together_are_named_and_one_can_be_chosen(tmp_path):
     assert rows_of(chosen)["m"]["remark"] is None
 
 
+@pytest.mark.slow
 def test_what_cannot_be_fitted_is_said(tmp_path):
     ended = horizon(tmp_path, results("m", strong), task_rows=tasks('{{"human_minutes": -{}}}'))
     assert ended.code == 2
@@ -186,6 +188,7 @@ def test_recorded_weights_have_to_be_recorded(tmp_path):
     assert "`m` has results without a weight" in " ".join(ended.err.split())
 
 
+@pytest.mark.slow
 def test_model_names_are_shown_as_text(tmp_path):
     ended = horizon(tmp_path, results("\x1b[31mred", lambda *_: True))
     assert "\x1b" not in ended.out + ended.err
@@ -203,6 +206,7 @@ def test_published_horizons_are_next_to_ours(tmp_path):
     assert rows["GPT 2"]["remark"].startswith("p50, p80, ")
 
 
+@pytest.mark.slow
 def test_a_published_horizon_may_be_of_the_recorded_model(tmp_path):
     lines = [
         {

@@ -88,6 +88,7 @@ def test_a_judge_is_compared_with_most_of_the_people(said):
     assert "Kappa with quadratic weights, the agreement beyond chance, is 0.50 " in text
 
 
+@pytest.mark.slow
 def test_verdicts_of_one_person_give_sensitivity_and_specificity(said):
     verdicts = [(1, 1)] * 18 + [(0, 1)] * 2 + [(1, 0)] * 5 + [(0, 0)] * 15
     rows = [rating("j", "judge", task, float(mine)) for task, (mine, _) in enumerate(verdicts)]
@@ -157,6 +158,7 @@ def test_a_judge_that_drifts_is_named_and_a_steady_one_is_not(said):
     assert "has risen" not in steady
 
 
+@pytest.mark.slow
 def test_configurations_of_a_judge_are_compared(said):
     rows = drifting_rows('{"prompt":"old"}', '{"prompt":"new"}')
     lines = said(ratings=[*rows])
@@ -188,11 +190,13 @@ def test_a_preference_for_length_or_family_is_what_people_do_not_share(said):
     assert "It prefers" not in fair
 
 
+@pytest.mark.slow
 def test_votes_in_one_order_say_nothing_of_a_place(said):
     lines = said(preferences=[vote("j", task, "a") for task in range(20)])
     assert "It saw each pair in one order only" in lines[lines.index("j") + 1]
 
 
+@pytest.mark.slow
 def test_a_reply_that_cannot_be_read_is_counted(said):
     rows = [vote("j", task, "a") for task in range(20)]
     rows[3] |= {"outcome": None, "status": "unparsed"}

@@ -71,6 +71,7 @@ def test_the_judge_is_compared_with_scores_by_gold(gold):
     assert f"Its numbers are {-mean:.2f} lower on average." in said
 
 
+@pytest.mark.slow
 def test_silver_and_people_are_compared_with_gold_by_poster(gold):
     settled = records(SAMPLES / "settled")
     ours = records(SAMPLES / "benchmark" / "ground_truth")
@@ -111,6 +112,7 @@ def test_gold_counts_as_soon_as_it_is_promoted(tmp_path):
     assert agreement(store, JUDGE, "gold", "overall") == after
 
 
+@pytest.mark.slow
 def test_figures_by_silver_stand_next_to_those_by_gold(gold, silver):
     folder = SAMPLES / "benchmark"
     predictions = next((folder / "runs").iterdir()) / "predictions"

@@ -48,6 +48,7 @@ def ranked(tmp_path, votes, *options, **tables):
     return command(store.path, "rank", *options, "--format", "json")
 
 
+@pytest.mark.slow
 def test_ranks_are_those_of_the_strengths_and_equal_models_are_not_told_apart(tmp_path):
     ended = ranked(tmp_path, drawn_votes(2000))
     rows = json.loads(ended.out)
@@ -59,12 +60,14 @@ def test_ranks_are_those_of_the_strengths_and_equal_models_are_not_told_apart(tm
     assert ended.err.startswith("votes of people in arena, overall; a tie is half a win each; ")
 
 
+@pytest.mark.slow
 def test_few_tasks_leave_all_ranks_open(tmp_path):
     ended = ranked(tmp_path, drawn_votes(15))
     assert {row["rank_low"] for row in json.loads(ended.out)} == {None}
     assert "no intervals, for lack of enough tasks (15)" in ended.err
 
 
+@pytest.mark.slow
 def test_raters_are_clusters_where_tasks_are_few(tmp_path):
     votes = [
         vote | {"task_id": "t", "rater": f"p{n % 25}"} for n, vote in enumerate(drawn_votes(500))
@@ -74,6 +77,7 @@ def test_raters_are_clusters_where_tasks_are_few(tmp_path):
     assert "intervals by raters (25); they say nothing of other tasks than these 1" in ended.err
 
 
+@pytest.mark.slow
 def test_votes_of_nobody_in_particular_are_not_clustered_by_rater(tmp_path):
     votes = [vote | {"rater": None, "slot": 1 + n % 30} for n, vote in enumerate(drawn_votes(60))]
     ended = ranked(tmp_path, votes, "--cluster", "rater")
@@ -81,6 +85,7 @@ def test_votes_of_nobody_in_particular_are_not_clustered_by_rater(tmp_path):
     assert "--cluster rater: the votes do not say whose they are" in ended.err
 
 
+@pytest.mark.slow
 def test_models_that_no_vote_connects_are_refused(tmp_path):
     votes = [vote(1, "ant", "bee", "tie"), vote(2, "cat", "dog", "tie")]
     ended = ranked(tmp_path, votes)
@@ -89,6 +94,7 @@ def test_models_that_no_vote_connects_are_refused(tmp_path):
     assert "cat" in ended.err
 
 
+@pytest.mark.slow
 def test_several_judges_have_to_be_told_apart(tmp_path):
     votes = [
         *drawn_votes(30, rater="j", kind="judge"),
@@ -134,6 +140,7 @@ def votes_for_length(n, *, without_text=()):
     return votes, results
 
 
+@pytest.mark.slow
 def test_at_equal_length_models_that_only_write_more_are_equal(tmp_path):
     votes, results = votes_for_length(600)
     plain = ranked(tmp_path / "plain", votes, results=results)
@@ -148,6 +155,7 @@ def test_at_equal_length_models_that_only_write_more_are_equal(tmp_path):
     assert f"at equal length: a much longer answer gains +{effect:.2f} in logits" in ended.err
 
 
+@pytest.mark.slow
 def test_turning_the_answers_of_votes_changes_no_score_at_equal_length(tmp_path):
     votes, results = votes_for_length(200)
     turned = [
@@ -165,6 +173,7 @@ def test_turning_the_answers_of_votes_changes_no_score_at_equal_length(tmp_path)
     assert [row["log_score"] for row in found] == pytest.approx([row["log_score"] for row in given])
 
 
+@pytest.mark.slow
 def test_without_the_texts_of_answers_there_is_no_equal_length(tmp_path):
     votes, results = votes_for_length(40, without_text=[7])
     votes[9] |= {"result_a": None}
@@ -253,6 +262,7 @@ def test_only_suites_with_other_votes_are_fitted_again(tmp_path, monkeypatch):
     assert on_board(store)["ant"] == before["ant"]
 
 
+@pytest.mark.slow
 def test_sides_that_name_no_model_are_not_ranked(tmp_path):
     pair = [vote(n, "output_1", "output_2", outcome) for n, outcome in enumerate("ab")]
     store = new_store(tmp_path / "store")

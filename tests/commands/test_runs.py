@@ -24,6 +24,7 @@ def store(tmp_path_factory):
     return store
 
 
+@pytest.mark.slow
 def test_the_newest_run_is_first_whatever_its_suite(store):
     rows = list(csv.DictReader(command(store.path, "runs", "--format", "csv").out.splitlines()))
     assert [row["suite"] for row in rows] == ["palindrome", "own", "own", "palindrome"]

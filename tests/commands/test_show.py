@@ -27,12 +27,14 @@ def test_an_empty_ranking_says_that_all_runs_are_rehearsals(space):
     assert EMPTY not in command("store", "show", "leaderboard").err
 
 
+@pytest.mark.slow
 def test_a_ranking_of_real_calls_says_nothing(space):
     import_into(new_store(space / "store"), write_log(space / "2026-04-01-kokeilu.yaml"))
     for ranking in ("leaderboard", "leaderboard_pooled"):
         assert command("store", "show", ranking).err == ""
 
 
+@pytest.mark.slow
 def test_a_ranking_says_how_many_models_it_lacks(space):
     path = space / "results_2026-04-02T10-00-00.json"
     figures = {"results": {"arc": {"acc,none": 0.5}}, "configs": {"arc": {}}, "n-shot": {"arc": 0}}
@@ -70,6 +72,7 @@ def test_a_ranking_leads_to_the_ranks_of_suites_with_votes_only(space):
     assert note not in command("store", "show", "pass_rates").err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [

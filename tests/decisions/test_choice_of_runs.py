@@ -76,6 +76,7 @@ def test_a_smoke_test_is_not_the_result(table):
     assert "c: tasks of 2 runs are mixed: 47 of r03, 3 of r04" in said
 
 
+@pytest.mark.slow
 def test_a_run_that_lacks_a_task_does_not_replace_a_full_one(table):
     table.run("a", verdicts(60, 45))
     table.run("a", verdicts(59, 59))
@@ -99,6 +100,7 @@ def test_three_models_agree_on_a_smaller_set(table):
     assert table.board("n_tasks_in_set, version_reason")["b"] == (50, "largest")
 
 
+@pytest.mark.slow
 def test_equal_sizes_are_decided_by_the_models_and_then_by_time(table):
     for model in ("a", "b"):
         table.run(model, verdicts(20, 10))
@@ -134,6 +136,7 @@ def test_failures_that_could_be_asked_by_chance_are_only_fewer_tasks(table):
     assert table.board(RUN)["a"][-1] == "fewer_tasks"
 
 
+@pytest.mark.slow
 def test_of_attempts_until_a_pass_only_the_first_counts(table):
     passed = {f"t{n:03}": True for n in range(10)}
     retried = {f"t{n:03}": [False, False, True] for n in range(10, 20)}
@@ -145,6 +148,7 @@ def test_of_attempts_until_a_pass_only_the_first_counts(table):
     assert (row["difference"], row["n_attempts_a"]) == (0.0, 21)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attempts", [[False, True], [False, False], [True, False]])
 def test_attempts_of_equal_number_all_count(table, attempts):
     table.run("a", {f"t{n:03}": attempts for n in range(20)})
@@ -177,6 +181,7 @@ def test_a_run_is_declared_to_have_the_tasks_that_count(table):
     assert (ended.code, "has no tag 'task-set-version'" in ended.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_history_does_not_compare_what_only_repeats_failures(table):
     luck = random.Random(3)
 

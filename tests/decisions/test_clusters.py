@@ -105,6 +105,7 @@ def test_boards_have_the_interval_of_clusters(store, suite):
         assert found == {model: pytest.approx(ends, abs=1e-12) for model, _, *ends in rows}
 
 
+@pytest.mark.slow
 def test_below_six_clusters_there_is_no_interval_and_no_test(store):
     ends = (
         "SELECT DISTINCT n_clusters, pass_rate_low, score_low FROM leaderboard WHERE suite = 'few'"
@@ -219,6 +220,7 @@ def test_items_carry_their_clusters_to_other_sets(tmp_path):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_of_two_suites_the_clusters_of_a_set_come_from_all_its_series(tmp_path):
     store = new_store(tmp_path / "store")
     tables = [
@@ -258,6 +260,7 @@ def test_of_two_suites_that_cluster_items_differently_the_links_are_joined(store
         assert len(np.unique(panel.clusters)) == PAGES
 
 
+@pytest.mark.slow
 def test_perturbed_copies_are_on_no_board(tmp_path):
     """HELM's perturbed instances are no further tasks; their scores stay in `metrics`."""
     perturbation = {"name": "typos", "robustness": True}
@@ -282,6 +285,7 @@ def test_perturbed_copies_are_on_no_board(tmp_path):
     assert store.sql(robust).fetchall() == [(4, 0.0)]
 
 
+@pytest.mark.slow
 def test_a_prompt_that_many_tasks_share_links_no_other_set(tmp_path):
     store = new_store(tmp_path / "store")
     for suite, cluster in (("pages", "cluster"), ("plain", "other")):

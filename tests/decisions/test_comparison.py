@@ -73,6 +73,7 @@ def test_attempts_are_averaged_and_their_mean_is_tested():
     assert found.p_exchangeable < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "metric", ["passed", pytest.param("f1", marks=pytest.mark.slow), "points", "cost_usd"]
 )

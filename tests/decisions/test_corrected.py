@@ -84,6 +84,7 @@ def test_too_few_labels_of_both_say_why_not(few):
     )
 
 
+@pytest.mark.slow
 def test_a_judge_without_labels(tmp_path):
     store = add(new_store(tmp_path / "store"), *(of_model(m, drawn_at_random(0)) for m in RATES))
     store.sync()
@@ -101,6 +102,7 @@ def rule_of(kind, limit, metric="correct (corrected)", **fields):
     return Rule(kind=kind, limit=limit, metric=metric, **fields)
 
 
+@pytest.mark.slow
 def test_the_gate_finds_a_drop_that_the_judge_does_not_see(labelled):
     raw = decided(labelled, rule_of("max_drop", 0.02, "correct"))
     assert [d.outcome for d in raw.decisions if d.scorer == JUDGE] == [Outcome.PASSED]
@@ -113,6 +115,7 @@ def test_the_gate_finds_a_drop_that_the_judge_does_not_see(labelled):
     assert (decision.outcome, decision.p_value > 0.999) == (Outcome.PASSED, True)
 
 
+@pytest.mark.slow
 def test_the_p_value_is_the_level_at_which_the_interval_ends_at_the_limit(labelled):
     [at_five] = decided(labelled, rule_of("max_drop", 0.0), alpha=0.1).decisions
     [decision] = decided(labelled, rule_of("max_drop", at_five.low)).decisions
@@ -121,6 +124,7 @@ def test_the_p_value_is_the_level_at_which_the_interval_ends_at_the_limit(labell
     assert proved.p_value == pytest.approx(0.05, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_least_value_is_of_the_corrected_interval(labelled):
     [high] = decided(labelled, rule_of("min_value", 0.6)).decisions
     [low] = decided(labelled, rule_of("min_value", 0.4)).decisions
@@ -133,6 +137,7 @@ def test_a_least_value_is_of_the_corrected_interval(labelled):
     assert "(200 labels (people) alone: the judge narrows nothing)" in low.reason
 
 
+@pytest.mark.slow
 def test_too_few_labels_are_inconclusive(few):
     [drop] = decided(few, rule_of("max_drop", 0.02)).decisions
     assert drop.outcome is Outcome.INCONCLUSIVE
@@ -141,6 +146,7 @@ def test_too_few_labels_are_inconclusive(few):
     assert "10 of 400 tasks of both" in report
 
 
+@pytest.mark.slow
 def test_a_corrected_metric_without_labels_is_inconclusive(tmp_path):
     store = add(new_store(tmp_path / "store"), *(of_model(m, drawn_at_random(0)) for m in RATES))
     store.sync()

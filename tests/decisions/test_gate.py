@@ -172,6 +172,7 @@ def test_missing_answers_count_as_failures_if_asked_for(store):
     assert (decision.n_tasks, decision.n_only_baseline, decision.n_only_candidate) == (60, 10, 6)
 
 
+@pytest.mark.slow
 def test_missing_verdicts_decide_nothing_that_they_could_undo(tmp_path):
     store = queried_store(tmp_path / "store")
     write(
@@ -194,6 +195,7 @@ def test_missing_verdicts_decide_nothing_that_they_could_undo(tmp_path):
     assert only(decide(store, drop(), candidate="m/base", baseline="m/lost")).p_missing is None
 
 
+@pytest.mark.slow
 def test_a_baseline_that_lacks_verdicts_fails_no_equal_candidate(tmp_path):
     store = queried_store(tmp_path / "store")
     # The baseline lacks the verdicts of 20 failures; the candidate passes half of those tasks.
@@ -217,6 +219,7 @@ def test_a_baseline_that_lacks_verdicts_fails_no_equal_candidate(tmp_path):
     assert only(decide(store, drop(0.0), candidate="run:worse", **fields)).outcome == "failed"
 
 
+@pytest.mark.slow
 def test_missing_scores_decide_nothing_that_they_could_undo(tmp_path):
     store = queried_store(tmp_path / "store")
     for run_id, scores in (("base", [1.0] * 90 + [0.0] * 10), ("next", [1.0] * 81 + [None] * 9)):
@@ -237,6 +240,7 @@ def test_missing_scores_decide_nothing_that_they_could_undo(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_pass_that_could_have_missed_too_much_is_inconclusive(store):
     passed = only(decide(store, drop(), max_missed=0.2))
     assert (passed.outcome, passed.missed_drop < 0.2) == (Outcome.PASSED, True)
@@ -257,6 +261,7 @@ def test_a_pass_that_could_have_missed_too_much_is_inconclusive(store):
     assert command(store.path, "gate", *arguments, *limits).code == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fallback", "code", "treated"),
     [
@@ -403,6 +408,7 @@ def pages(tmp_path_factory):
     return store
 
 
+@pytest.mark.slow
 def test_tasks_of_a_cluster_are_not_independent(pages):
     sides = {"candidate": "m/next", "baseline": "m/base"}
     apart = only(decide(pages, drop(0.1), **sides))
@@ -443,6 +449,7 @@ def test_tasks_without_a_value_are_clusters_of_their_own(pages):
     assert verdict.notes == (note,)
 
 
+@pytest.mark.slow
 def test_the_command_takes_the_column_of_clusters(pages, tmp_path):
     text = "candidate: m/next\nbaseline: m/base\ncluster: page\nrules: [{max_drop: 0.1}]"
     (tmp_path / "rules.yaml").write_text(text)
@@ -523,6 +530,7 @@ def test_a_limit_of_zero_is_a_limit(store):
     assert json.loads(ended.out)["min_coverage"] == 0
 
 
+@pytest.mark.slow
 def test_the_simple_case_needs_no_file(store):
     arguments = ["--candidate", "m/cut", "--baseline", "m/base", "--suite", "mine"]
     ended = command(store.path, "gate", *arguments, "--max-drop", "0.02")
@@ -578,6 +586,7 @@ def test_hostile_names_are_escaped(store, fmt):
         assert len(ended.out.splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_settings_without_a_partner_are_named(tmp_path):
     other = queried_store(tmp_path / "store")
     run, results = run_rows("m/base", [1] * 30, run_id="base")

@@ -96,6 +96,7 @@ def verdict_of(labelled_store):
     return found
 
 
+@pytest.mark.slow
 def test_a_good_judge_is_stated_with_its_figures(verdict_of):
     decision = only(verdict_of(labels_of(GOOD), min_judge_kappa=0.6, max_judge_age_days=30))
     assert decision.outcome is Outcome.PASSED
@@ -114,6 +115,7 @@ def test_a_good_judge_is_stated_with_its_figures(verdict_of):
     )
 
 
+@pytest.mark.slow
 def test_a_judge_below_the_minimum_fails_whatever_it_says(verdict_of):
     decision = only(verdict_of(labels_of(BAD), min_judge_kappa=0.6))
     assert decision.outcome is Outcome.FAILED
@@ -121,6 +123,7 @@ def test_a_judge_below_the_minimum_fails_whatever_it_says(verdict_of):
     assert decision.reason.endswith(", is below min_judge_kappa (0.6)")
 
 
+@pytest.mark.slow
 def test_an_interval_with_the_minimum_inside_is_inconclusive(verdict_of):
     decision = only(verdict_of(labels_of(STRADDLING), min_judge_kappa=0.6))
     [judge] = decision.judges
@@ -137,6 +140,7 @@ def test_a_rule_has_a_minimum_of_its_own(verdict_of):
     assert outcomes == [Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("at", "why"), [("2026-03-01", "too old"), (None, "of unknown age"), ("2026-03-02", None)]
 )
@@ -147,6 +151,7 @@ def test_labels_that_are_too_old_are_inconclusive(verdict_of, at, why):
     assert (words in decision.reason) == (why is not None)
 
 
+@pytest.mark.slow
 def test_a_newer_label_is_after_the_candidate(verdict_of):
     decision = only(verdict_of(labels_of(GOOD, "2026-04-11"), max_judge_age_days=0))
     assert decision.outcome is Outcome.PASSED
@@ -170,6 +175,7 @@ def test_without_labels_the_judge_is_uncalibrated(verdict_of, fields, outcome):
     )
 
 
+@pytest.mark.slow
 def test_a_few_labels_do_not_calibrate_a_judge(verdict_of):
     decision = only(verdict_of(labels_of(GOOD[:5]), require_calibrated=True))
     assert decision.outcome is Outcome.INCONCLUSIVE
@@ -179,6 +185,7 @@ def test_a_few_labels_do_not_calibrate_a_judge(verdict_of):
     assert "(too few tasks for an interval)" in decision.texts[1]
 
 
+@pytest.mark.slow
 def test_labels_that_are_all_the_same_have_no_kappa(verdict_of):
     same = labels_of(GOOD)
     decision = only(verdict_of([{**row, "value": 1.0} for row in same], require_calibrated=True))
@@ -186,6 +193,7 @@ def test_labels_that_are_all_the_same_have_no_kappa(verdict_of):
     assert "of 60 labelled answers, kappa is not defined; newest" in decision.texts[1]
 
 
+@pytest.mark.slow
 def test_whoever_labelled_more_answers_counts(verdict_of):
     gold = [
         {**row, "rater": "key", "content_id": row["content_id"] + "k"} for row in labels_of(BAD)
@@ -195,6 +203,7 @@ def test_whoever_labelled_more_answers_counts(verdict_of):
     assert (judge["other"], judge["n_items"]) == ("gold", N)
 
 
+@pytest.mark.slow
 def test_a_judge_whose_ratings_are_a_run_of_their_own(store):
     rows = judged_runs()
     ratings = [
@@ -216,6 +225,7 @@ def test_labels_of_some_answers_are_not_decided_themselves(verdict_of):
     assert any("people labelled 60 answers by helpful" in note for note in verdict.notes)
 
 
+@pytest.mark.slow
 def test_labels_of_all_answers_are_decided_too(verdict_of):
     baseline = [
         {**row, "content_id": f"{row['content_id']} base", "rated_run_id": "m-base",
@@ -226,6 +236,7 @@ def test_labels_of_all_answers_are_decided_too(verdict_of):
     assert [each.scorer for each in verdict.decisions] == ["j", "people"]
 
 
+@pytest.mark.slow
 def test_labels_by_another_criterion_do_not_count(verdict_of):
     decision = only(verdict_of(labels_of(GOOD, criterion="polite")))
     assert decision.texts[1].startswith("uncalibrated judge j: ")
@@ -336,6 +347,7 @@ def test_what_is_demanded_of_a_judge_where_there_is_none_is_said(verdict_of):
     )
 
 
+@pytest.mark.slow
 def test_labels_of_people_calibrate_a_scorer_of_inspect(store):
     rows = judged_runs()
     del rows["ratings"]

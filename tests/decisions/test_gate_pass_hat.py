@@ -74,6 +74,7 @@ def test_the_value_is_the_mean_over_tasks_and_that_of_the_view(store, k):
     assert (decision.n_tasks, row["n_tasks"]) == (60, 60)
 
 
+@pytest.mark.slow
 def test_the_lower_end_decides(store):
     # All of five attempts passed at 48 of 60 tasks: Wilson's interval.
     z, p = normal_quantile(0.975), 48 / 60
@@ -112,6 +113,7 @@ def test_tasks_may_have_more_attempts_than_others(store):
     assert decision.candidate_value == pytest.approx(np.mean(values))
 
 
+@pytest.mark.slow
 def test_missing_verdicts_are_bounds(store):
     # Nine tasks passed four of four, and one verdict is missing: C(4, 4) / C(5, 4) if it failed.
     judged = only(decide(store, floor(0.0), candidate="m/base", baseline=None))
@@ -136,6 +138,7 @@ def test_attempts_without_a_verdict_are_none(store, candidate):
     assert decision.candidate_value == pytest.approx(47 / 60)
 
 
+@pytest.mark.slow
 def test_a_drop_of_pass_hat_is_tested_by_task(store):
     exact = only(decide(store, hat_drop(k=5), candidate="m/worse", baseline="m/base"))
     assert exact.test == "score"

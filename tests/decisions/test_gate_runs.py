@@ -105,6 +105,7 @@ def test_an_anchor_without_a_say_is_inconclusive(eroded, fields, reason):
     assert verdict.decisions[1].reason.startswith(reason)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("changed", "code"), [(50, 1), (51, 3)])
 def test_an_anchor_counts_by_its_unchanged_tasks(tmp_path, changed, code):
     worse = {"changed": changed, "first_lost": 60}
@@ -120,6 +121,7 @@ def test_an_anchor_counts_by_its_unchanged_tasks(tmp_path, changed, code):
         )
 
 
+@pytest.mark.slow
 def test_a_baseline_of_several_runs_is_pooled(eroded):
     fields = {"candidate": "run:r10", "baseline": "tag:of=main"}
     decision = only(decide(eroded, drop(), baseline_runs=3, **fields))
@@ -138,6 +140,7 @@ def test_a_baseline_of_several_runs_is_pooled(eroded):
         decide(eroded, drop(), candidate="run:r10", baseline="run:r9", baseline_runs=2)
 
 
+@pytest.mark.slow
 def test_only_runs_of_as_many_tasks_are_pooled(tmp_path):
     store = store_of(
         tmp_path,
@@ -180,6 +183,7 @@ def test_the_output_names_the_runs_of_tags(eroded, tmp_path):
 # --- failures that more runs confirm
 
 
+@pytest.mark.slow
 def test_a_failure_waits_for_more_runs_whatever_the_rules_say(tmp_path):
     store = store_of(tmp_path, rows("base", 1, 0), rows("next", 2, 10), main=["base"], new=["next"])
     verdict = decide(
@@ -199,6 +203,7 @@ def test_a_failure_waits_for_more_runs_whatever_the_rules_say(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("further", "code", "words"),
     [
@@ -236,6 +241,7 @@ def test_more_runs_decide_a_failure(tmp_path, by, further, code, words):
     )
 
 
+@pytest.mark.slow
 def test_later_runs_of_one_model_are_the_candidates(tmp_path):
     store = store_of(
         tmp_path, rows("base", 1, 0), rows("next-1", 2, 10), rows("next-2", 3, 10), rows("x", 4, 0)
@@ -248,6 +254,7 @@ def test_later_runs_of_one_model_are_the_candidates(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_repeated_run_does_not_replace_the_one_that_failed(tmp_path):
     store = store_of(
         tmp_path, rows("base", 1, 0), rows("next-1", 2, 20), rows("next-2", 3, 0),
@@ -260,6 +267,7 @@ def test_a_repeated_run_does_not_replace_the_one_that_failed(tmp_path):
     assert decide(store, drop(0.5), confirm=1, **fields).exit_code == 0
 
 
+@pytest.mark.slow
 def test_costs_are_confirmed_by_the_candidate_alone(tmp_path):
     dear, cheap = rows("next-1", 1, 0), rows("next-2", 2, 0)
     for row in dear[1]:

@@ -25,6 +25,7 @@ def planned(store, *arguments):
     return ended.out
 
 
+@pytest.mark.slow
 def test_labels_in_the_store_say_how_much_the_judge_narrows(tmp_path):
     store, right, drawn = stored(tmp_path, 100)
     rows = json.loads(planned(store, "--format", "json"))
@@ -43,6 +44,7 @@ def test_labels_in_the_store_say_how_much_the_judge_narrows(tmp_path):
     assert f"{known}: 30 labels narrow nothing; with 50 the interval is" in first
 
 
+@pytest.mark.slow
 def test_without_labels_accuracies_are_assumed(tmp_path):
     store, right, _ = stored(tmp_path, 20)
     rows = json.loads(planned(store, "--format", "json"))
@@ -55,6 +57,7 @@ def test_without_labels_accuracies_are_assumed(tmp_path):
     assert "(if it is right 80.0 % of the time, which no labels show): 30 labels narrow" in text
 
 
+@pytest.mark.slow
 def test_what_cannot_be_planned_is_refused(tmp_path):
     right = truth(n_tasks=20)
     store = add(new_store(tmp_path / "store"), run(right, lenient(right), right, chance=1.0))

@@ -36,6 +36,7 @@ def noise(path, rates, n_attempts, n_runs=1, shift=0.0):
     return " ".join(said.out.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rates", "n_attempts", "said"),
     [
@@ -56,6 +57,7 @@ def test_whether_more_attempts_help(tmp_path, rates, n_attempts, said):
     assert "shift" not in text
 
 
+@pytest.mark.slow
 def test_few_tasks_have_no_verdict_on_attempts(tmp_path):
     text = noise(tmp_path, [0.5] * 8, 2)
     assert "(no interval, for too few tasks" in text
@@ -63,6 +65,7 @@ def test_few_tasks_have_no_verdict_on_attempts(tmp_path):
     assert "ore attempts" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "said"), [(0.4, True), (0.0, False)])
 def test_runs_that_shift(tmp_path, shift, said):
     text = noise(tmp_path, [0.3] * 80, 2, n_runs=2, shift=shift)

@@ -80,6 +80,7 @@ def test_pages_and_tools_give_what_compare_gives(store, monkeypatch):
             assert found == pytest.approx(figures, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_gate_has_the_one_sided_half(store):
     [(only_a, only_b, p_value)] = store.sql(
         "SELECT n_only_a, n_only_b, p_value FROM paired_comparisons "
@@ -88,6 +89,7 @@ def test_the_gate_has_the_one_sided_half(store):
     assert p_value == pytest.approx(2 * excess_of_proportions(only_a, only_b, N, 0.0), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_pairs_that_are_known_are_not_tested_again(store, monkeypatch):
     before = store.sql("FROM scores.pair_tests ORDER BY ALL").fetchall()
     monkeypatch.setattr(
@@ -99,6 +101,7 @@ def test_pairs_that_are_known_are_not_tested_again(store, monkeypatch):
     assert store.sql("FROM scores.pair_tests ORDER BY ALL").fetchall() == before
 
 
+@pytest.mark.slow
 def test_a_pair_has_an_interval_though_a_bound_was_tested_on_the_same_counts(tmp_path):
     store = new_store(tmp_path / "store")
 
@@ -122,6 +125,7 @@ def test_a_pair_has_an_interval_though_a_bound_was_tested_on_the_same_counts(tmp
     assert counts == [(only_a, only_b, True)]
 
 
+@pytest.mark.slow
 def test_the_pairs_of_a_wide_board_are_listed_without_tests(tmp_path):
     store = new_store(tmp_path / "store")
     runs = [

@@ -111,6 +111,7 @@ def test_pairs_are_of_different_sides(store):
     assert pairs_of_sides(read(store, "again", "run:r0")[0]) == [(0, 1)]
 
 
+@pytest.mark.slow
 def test_items_join_suites(tmp_path):
     store = new_store(tmp_path / "store")
     for suite, first, outcomes in (("one", 0, "1101"), ("two", 2, "0110")):

@@ -115,6 +115,7 @@ def test_the_sentence_comes_first(store):
     assert "No task has two attempts, so that more attempts cannot be planned." in once.out
 
 
+@pytest.mark.slow
 def test_a_gate_is_planned_by_its_own_test(store):
     arguments = ("once", "again", "--difference", "0.1", "--attempts", "1")
     [gate] = plan(store, *arguments, "--margin", "0.02")
@@ -152,6 +153,7 @@ def test_what_cannot_be_planned_is_refused(store, arguments, message):
     assert message in ended.err
 
 
+@pytest.mark.slow
 def test_a_plan_and_a_comparison_find_the_same_difference(tmp_path):
     store = new_store(tmp_path / "own")
     for model in ("one", "two"):

@@ -160,6 +160,7 @@ def test_compare_explains_mistakes_about_scorers(store, options, message):
     assert (ended.code, message in ended.err) == (2, True), ended.err
 
 
+@pytest.mark.slow
 def test_a_gate_decides_by_the_scorer(store, tmp_path):
     rules = tmp_path / "rules.yaml"
     rules.write_text(RULES)

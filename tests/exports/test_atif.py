@@ -258,6 +258,7 @@ def test_steps_of_another_format_become_turns_with_their_calls(tmp_path, arena):
     assert root["extra"]["evalstore"]["passed"] is False
 
 
+@pytest.mark.slow
 def test_what_was_asked_comes_before_steps_that_do_not_say_it(tmp_path, arena):
     messages = [{"role": "user", "text": "2 + 2?"}, {"role": "assistant", "text": "4"}]
     store = arena({"kind": "model", "text": "4"}, messages=[*messages, messages[0]])
@@ -287,6 +288,7 @@ def test_a_trial_without_a_turn_is_left_out_and_counted(tmp_path, arena):
     assert export(store, tmp_path / "out", code=1) == {}
 
 
+@pytest.mark.slow
 def test_a_run_without_steps_is_refused(tmp_path, arena):
     store = arena()
     done = command(store.path, "export", "atif", "--to", tmp_path / "out", "--run", "r")

@@ -235,6 +235,7 @@ def test_what_needs_more_memory_is_published_without_the_limit(store, tmp_path, 
     check_equals_warehouse(store, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_without_deltalake_the_command_names_the_extra(store, tmp_path):
     """In a process of its own, in which nothing has imported it."""
     code = "import sys; sys.modules['deltalake'] = None; import evalstore; evalstore.main()"
@@ -389,6 +390,7 @@ def test_the_snapshot_before_stays_readable(store, tmp_path, monkeypatch):
         assert DeltaTable(str(out / "public" / name)).protocol()[:2] == (1, 2)
 
 
+@pytest.mark.slow
 def test_old_entries_of_a_log_that_stay_do_not_undo_a_publication(store, tmp_path, monkeypatch):
     def fails(*_):
         raise EvalstoreError("Delta's log cannot be written") from OSError("disk says no")
@@ -526,6 +528,7 @@ def test_a_killed_publication_leaves_a_snapshot_and_is_continued(made, tmp_path)
     assert traces(out, SECRET) == []
 
 
+@pytest.mark.slow
 def test_the_second_of_two_publications_says_so(made, tmp_path):
     busy = pytest.raises(StoreBusy, match="another `evalstore publish` is writing there")
     with PublicFolder(str(tmp_path / "out")).writing(), busy:

@@ -56,6 +56,7 @@ def store(store, tmp_path):
     return store
 
 
+@pytest.mark.slow
 def test_an_aggregate_has_the_figures_of_metrics(store, tmp_path):
     assert command(store.path, "export", "eee", "--to", tmp_path / "out").code == 0
     [aggregate], lines = documents(tmp_path / "out")
@@ -101,6 +102,7 @@ def test_an_export_comes_back_with_the_same_figures_and_bytes(store, tmp_path):
     assert digests(third) == digests(again)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [write_helm, write_openai_evals])
 def test_a_verdict_that_is_only_a_score_is_exported(tmp_path, write):
     store = new_store(tmp_path / "other")
@@ -119,6 +121,7 @@ def test_a_verdict_that_is_only_a_score_is_exported(tmp_path, write):
     assert math.isclose(figure, (n // 2) / n)
 
 
+@pytest.mark.slow
 def test_a_sample_is_one_line_however_lines_are_split(store, tmp_path):
     answer = "Paris\x85\u2028\u2029\x0b\nLyon"
     given = sample(1, scores={"match": {"value": "C", "answer": answer, "explanation": answer}})
@@ -130,6 +133,7 @@ def test_a_sample_is_one_line_however_lines_are_split(store, tmp_path):
     assert all(answer == line["answer_attribution"][0]["extracted_value"] for line in lines)
 
 
+@pytest.mark.slow
 def test_results_without_a_score_are_counted(store, tmp_path):
     head = {**header(eval_id="E2"), "results": None}
     import_into(store, write_eval(tmp_path / "b.eval", head, [sample(2, scores={})]))
@@ -139,6 +143,7 @@ def test_results_without_a_score_are_counted(store, tmp_path):
     assert not list((tmp_path / "out").rglob("*_samples.jsonl"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -214,6 +214,7 @@ def test_an_unfinished_log_stays_unfinished(store, tmp_path):
     assert import_into(store, path).outcomes == {FileOutcome.UNCHANGED: 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [[], [sample()]], ids=["no samples", "one sample"])
 def test_a_short_log_comes_back_as_it_was(store, tmp_path, samples):
     head = {**header(ids=[2], task_args={"x": 1}), "results": figures(value=0.5, stderr=0.25)}

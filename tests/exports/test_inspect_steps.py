@@ -79,6 +79,7 @@ def trial(store):
     return store
 
 
+@pytest.mark.slow
 def test_steps_are_events_in_spans(trial, tmp_path):
     [sample], again = exported(trial, tmp_path)
     found = [(event["event"], event["span_id"]) for event in sample["events"]]

@@ -84,6 +84,7 @@ def test_two_paths_without_a_model_file_stay_separate(store, tmp_path):
     assert names == {"m-1.yaml", "m-2.yaml"}
 
 
+@pytest.mark.slow
 def test_values_that_no_column_holds_are_exported(store, tmp_path):
     odd = {"timestamp": "yesterday", "metadata": {"cost_usd": 1e16, "input_tokens": 5}}
     tasks = [task(1) | odd, task(2) | {"attempt": "second"}]

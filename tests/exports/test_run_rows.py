@@ -55,6 +55,7 @@ def test_blocks_leave_no_trace(examples, tmp_path, monkeypatch, queries, name):
     assert files_in(tmp_path / "two") == files_in(tmp_path / "one")
 
 
+@pytest.mark.slow
 def test_summaries_are_read_at_once(store, tmp_path, queries):
     runs = ("a", "b", "c")
     for name in runs:

@@ -16,6 +16,7 @@ from warehouse.core.formats.secrets.secret import started
 ESCAPES = r"(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-F]{2})"
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_the_prefix_of_every_token_is_seen(data):
     prefix, kinds = data.draw(st.sampled_from(sorted(search._rules().items())))

@@ -203,6 +203,7 @@ def test_several_texts_are_masked_as_each_of_them(data):
     assert mask.texts(texts) == [mask.text(text) for text in texts]
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_large_inputs_are_searched_like_small_ones(data):
     picked = data.draw(st.lists(st.sampled_from(sorted(CASES)), max_size=4))

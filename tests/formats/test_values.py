@@ -51,6 +51,7 @@ def test_any_text_can_be_encoded(text):
     utf8(text).encode()
 
 
+@pytest.mark.slow
 @given(ANY_TEXT)
 def test_cleaning_json_cleans_its_strings(text):
     assert json.loads(utf8(json.dumps(text, ensure_ascii=False))) == utf8(text)

@@ -150,6 +150,7 @@ def test_what_a_preference_says(tmp_path):
     assert [row["extra"] for row in rows[:8]] == [None] * 8
 
 
+@pytest.mark.slow
 def test_a_model_may_be_compared_with_itself_and_judged_by_several(tmp_path):
     same = {**VOTE, "generator_2": "ref", "output_2": "Red.", "preference": 1.5, "note": [1]}
     other = {**VOTE, "annotator": "other", "preference": 2.0, "raw_completion": "[1]"}
@@ -178,6 +179,7 @@ def test_a_model_may_be_compared_with_itself_and_judged_by_several(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_used_is_in_quarantine(tmp_path):
     path = write_list(tmp_path / "annotations.json", VOTE, {**VOTE, "generator_2": None}, 7)
     path.write_text(path.read_text()[:-2] + ",\n {broken")
@@ -217,6 +219,7 @@ def test_any_order_halves_and_repeats_give_equal_rows(tmp_path):
     assert query(store, count) == [{"n": 9, "n_ids": 9}]
 
 
+@pytest.mark.slow
 def test_answers_of_a_model_are_declined_and_secrets_masked(tmp_path):
     key = "sk-proj-" + "a1B2" * 12
     outputs = {"dataset": "toy", "instruction": "q", "output": "x", "generator": "m"}
@@ -231,6 +234,7 @@ def test_answers_of_a_model_are_declined_and_secrets_masked(tmp_path):
     assert not any(key in row["raw_output"] for row in texts)
 
 
+@pytest.mark.slow
 def test_secrets_in_what_is_nested_too_deeply_are_masked_in_quarantine(tmp_path):
     key = "sk-proj-" + "a1B2" * 12
     nested = [key]

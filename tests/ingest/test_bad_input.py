@@ -176,6 +176,7 @@ def test_duplicate_keys_are_reported_and_the_text_is_kept(cli, store):
     assert source.count("answer:") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("day", ["2025-02-30", "2025-13-01", "30.2.2025", "2025-2-3", "٢٠٢٥-٠١-٠١"])
 def test_an_invalid_date_is_reported_and_kept_as_text(store, tmp_path, day):
     import_into(store, write_log(tmp_path / "a.yaml", log(date=day)))
@@ -262,6 +263,7 @@ def test_pipes_and_devices_are_not_opened(cli, store, tmp_path):
     assert store.sql("SELECT count(*) FROM runs").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 def test_a_file_name_that_is_not_utf8(cli, store, tmp_path):
     for name in (b"log-\xff.yaml", b"models/m-\xff.yaml", b"t-\xfe.yaml"):
         path = tmp_path / "in" / os.fsdecode(name)
@@ -416,6 +418,7 @@ def refused_on_full_disk(store, n_bytes, *arguments, message):
     assert not ended.is_killed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_bytes", [0, 3_000])
 def test_a_full_disk_at_the_import(store, tmp_path, n_bytes):
     import_into(store, write_log(tmp_path / "a.yaml", log(date="2026-01-01")))

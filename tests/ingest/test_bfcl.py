@@ -123,6 +123,7 @@ def test_results_and_scores_in_any_order(tmp_path):
     assert digests_after(tmp_path / "parts", by_name[::-2], by_name[1::2], [tree]) == whole
 
 
+@pytest.mark.slow
 def test_without_a_failure_all_have_passed(tmp_path):
     results(tmp_path, call(0), call(1))
     scores(tmp_path, figures(2, 2))
@@ -174,6 +175,7 @@ def test_lists_of_steps_and_errors(tmp_path):
     assert (second["success"], second["failure_type"]) == (False, "error")
 
 
+@pytest.mark.slow
 def test_figures_of_the_configurations_of_prompts(tmp_path):
     """As bfcl-eval 2026.3.23 writes the category format_sensitivity."""
     name = "BFCL_v4_format_sensitivity"
@@ -203,6 +205,7 @@ def test_figures_of_the_configurations_of_prompts(tmp_path):
     assert len(audit) == 12
 
 
+@pytest.mark.slow
 def test_what_cannot_be_used_is_rejected_with_its_line(tmp_path):
     strange = call(3, latency=[[float("nan"), "x", 10**400]], input_token_count=-(10**30))
     path = results(

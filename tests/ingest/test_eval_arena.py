@@ -19,6 +19,7 @@ def cell(**fields):
     return {**plain, **fields}
 
 
+@pytest.mark.slow
 def test_attempts_are_counted_and_not_invented(tmp_path):
     path = write_lines(
         tmp_path / "items.jsonl",
@@ -51,6 +52,7 @@ def test_the_board_ranks_by_the_mean_share_of_attempts(tmp_path):
     assert row["score"] == pytest.approx(0.4)
 
 
+@pytest.mark.slow
 def test_models_with_one_attempt_and_with_several_meet_on_the_board_of_shares(tmp_path):
     lines = [
         cell(model=model, pass1=pass1, count=count, example_id=item)
@@ -67,6 +69,7 @@ def test_models_with_one_attempt_and_with_several_meet_on_the_board_of_shares(tm
     ]
 
 
+@pytest.mark.slow
 def test_cells_that_contradict_themselves_go_to_quarantine(tmp_path):
     path = write_lines(
         tmp_path / "items.jsonl",
@@ -103,6 +106,7 @@ def test_accuracies_are_those_of_the_oracle(tmp_path, name):
     assert found == pytest.approx(oracle.get("accuracy") or oracle["mean_pass1"], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_items_have_all_attempts_and_no_share_is_taken_for_one(tmp_path):
     lines = [
         cell(model="one"),

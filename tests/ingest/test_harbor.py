@@ -50,6 +50,7 @@ def imported(store, *paths):
     return summary
 
 
+@pytest.mark.slow
 def test_a_chain_is_one_trial_and_copied_context_does_not_count(store, tmp_path):
     tokens = {"prompt_tokens": 10, "completion_tokens": 2}
     first = document(step(1, "user"), step(2, metrics=tokens))
@@ -73,6 +74,7 @@ def test_a_chain_is_one_trial_and_copied_context_does_not_count(store, tmp_path)
     }
 
 
+@pytest.mark.slow
 def test_what_is_no_document_among_several_is_rejected(store, tmp_path):
     several = {
         "a": document(step(1)),
@@ -201,6 +203,7 @@ def test_a_trial_in_the_file_of_its_job_and_in_its_own_is_one(tmp_path):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_used_is_rejected_with_its_place(store, tmp_path):
     text = json.dumps(document(step(1), 7, step(2)), indent=1)
     (tmp_path / "a.json").write_text(text.replace('"m2"', "m2"), "utf-8")

@@ -101,6 +101,7 @@ def test_figures_of_sums(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_perturbed_instances_are_tasks_of_their_own(store, tmp_path):
     changed = {"name": "typos", "robustness": True}
     perturbed = request(0)
@@ -382,6 +383,7 @@ def verdicts(store):
     ]
 
 
+@pytest.mark.slow
 def test_exact_match_is_the_verdict(store, tmp_path):
     write_run(tmp_path / "exact" / NAME)
     same = [entry(n, stat("quasi_exact_match", float(n % 2))) for n in range(4)]

@@ -182,6 +182,7 @@ def test_windows_of_a_long_text_are_scored_one_by_one(store, tmp_path):
     ) == [("window 0", -1.0), ("window 1", -1.0), ("window 2", -4.0)]
 
 
+@pytest.mark.slow
 def test_the_number_of_instances_is_that_of_the_figures_part(store, tmp_path):
     parts = [("easy", 2), ("hard", 1)]
     requests, entries, stats = [], [], []

@@ -51,6 +51,7 @@ def digest_of(folder, *paths):
 # --- what becomes of a log
 
 
+@pytest.mark.slow
 def test_rows_of_a_sample(store, tmp_path):
     write_eval(tmp_path / "log.eval", finished(), [sample("a/1", 2)])
     import_into(store, tmp_path)
@@ -328,6 +329,7 @@ def test_figures_of_groups_are_audited(tmp_path, samples):
         assert [figure[1:] for figure in found[place]] == [expected], metric
 
 
+@pytest.mark.slow
 def test_clusters_that_a_standard_error_names_are_those_of_the_tasks(store, tmp_path, samples):
     for each, group in zip(samples, ("x", "x", "y", 3), strict=True):
         each["metadata"] = {"a/b": group}
@@ -340,6 +342,7 @@ def test_clusters_that_a_standard_error_names_are_those_of_the_tasks(store, tmp_
     assert store.sql("SELECT DISTINCT n_clusters FROM leaderboard").fetchall() == [(3,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", [float("nan"), None])
 def test_figures_over_a_score_that_is_not_a_number(store, tmp_path, samples, figure):
     # Inspect 0.3.90 and before did not leave such scores out.
@@ -371,6 +374,7 @@ OWN_METRICS = [
 ]
 
 
+@pytest.mark.slow
 def test_metrics_of_a_project_with_names_of_inspects(tmp_path, samples):
     samples[3]["scores"]["match"]["value"] = "I"
     logs = []
@@ -421,6 +425,7 @@ def lake_rows(store):
     return {name: sorted(rows) for name, rows in tables.items()}
 
 
+@pytest.mark.slow
 def test_the_same_log_in_any_form_is_one(store, tmp_path, samples):
     forms = {
         "stored": write_eval(tmp_path / "a.eval", finished(), samples, STORED),
@@ -476,6 +481,7 @@ def test_of_a_sample_that_was_tried_again_the_last_counts(store, tmp_path, sampl
     ]
 
 
+@pytest.mark.slow
 def test_a_log_scored_differently_conflicts(store, tmp_path, samples):
     import_into(store, write_eval(tmp_path / "a.eval", finished(), samples))
     samples[0]["scores"]["match"]["value"] = "I"
@@ -599,6 +605,7 @@ FIELDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sample", "nested"])
 def test_fields_of_wrong_types_lose_nothing_and_break_nothing(store, tmp_path, kind):
     logged = []
@@ -613,6 +620,7 @@ def test_fields_of_wrong_types_lose_nothing_and_break_nothing(store, tmp_path, k
     assert store.sql("SELECT count(*) FROM results").fetchall() == [(len(logged),)]
 
 
+@pytest.mark.slow
 def test_headers_of_wrong_types_break_nothing(store, tmp_path, samples):
     for number, wrong in enumerate(WRONG):
         for field in (
@@ -652,6 +660,7 @@ def test_members_that_lie_are_quarantined(store, tmp_path, samples, changed, rea
     assert store.sql("SELECT count(*) FROM results").fetchall() == [(3,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", [DEFLATED, ZSTD])
 def test_bombs_are_refused(store, tmp_path, samples, codec):
     named = members(finished(), samples)

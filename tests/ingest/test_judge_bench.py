@@ -161,6 +161,7 @@ def test_figures_of_judges_have_a_reason(tmp_path):
     assert query(store, "SELECT run_id FROM runs") == [{"run_id": "judges regular news-room"}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("numbers", "category", "level"),
     [

@@ -90,6 +90,7 @@ def test_every_sample(store):
                 assert json.loads(ours) == value
 
 
+@pytest.mark.slow
 def test_every_attempt_of_a_sample(store):
     for row in oracle("sample"):
         if row["n_requests"] == 1 and row["filter"] == "maj@4":

@@ -69,6 +69,7 @@ def test_lines_that_cannot_be_used_amid_a_stream(store, tmp_path, monkeypatch, i
     assert missing == [(101,), (301,), (401,), (N_SAMPLES,)]
 
 
+@pytest.mark.slow
 def test_a_line_that_is_too_long_amid_a_stream(store, tmp_path, monkeypatch):
     small_blocks(monkeypatch)
     monkeypatch.setattr("ingest.formats.common.lines._LONGEST_LINE_BYTES", 10_000)

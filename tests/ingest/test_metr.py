@@ -35,6 +35,7 @@ def results(store, columns):
     ]
 
 
+@pytest.mark.slow
 def test_runs_are_attempts_without_order(tmp_path):
     path = write_lines(
         tmp_path / "th" / "data" / "raw" / "runs.jsonl",
@@ -70,6 +71,7 @@ def test_times_are_milliseconds_or_seconds_and_zero_is_none(tmp_path):
     assert found == [(moment, None), (moment, None), (None, None)]
 
 
+@pytest.mark.slow
 def test_people_have_no_verdict_and_rank_nowhere(tmp_path):
     person = run(2, alias="human", model="human", score_cont=38.0, score_binarized=0)
     store = imported(tmp_path, write_lines(tmp_path / "runs.jsonl", run(1), person))
@@ -82,6 +84,7 @@ def test_people_have_no_verdict_and_rank_nowhere(tmp_path):
     assert system["agent"] == "human"
 
 
+@pytest.mark.slow
 def test_what_is_no_run_goes_to_quarantine(tmp_path):
     path = write_lines(
         tmp_path / "runs.jsonl",
@@ -100,6 +103,7 @@ def test_what_is_no_run_goes_to_quarantine(tmp_path):
     assert len(results(store, "result_id")) == 2
 
 
+@pytest.mark.slow
 def test_published_results_name_their_models_and_their_reasons(tmp_path):
     path = tmp_path / "benchmark_results.yaml"
     path.write_text(

@@ -260,6 +260,7 @@ def test_questions_are_tasks_and_a_review_of_them_is_declined(logs):
     assert not any(run.startswith("table4") for run, _, _ in figures(logs)[0])
 
 
+@pytest.mark.slow
 def test_a_grade_is_a_rating_of_each_turn(tmp_path):
     records = [
         GRADE,

@@ -282,6 +282,7 @@ def test_accuracies_of_matches(store, tmp_path, cls):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cls", "more"), [("JsonValidator", {}), ("FuzzyMatch", {"boostrap_std": 0.1})]
 )

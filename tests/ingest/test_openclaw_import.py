@@ -134,6 +134,7 @@ def test_duplicate_cells_all_count(store, tmp_path):
     assert store.sql("SELECT n_total, p50_ms FROM openclaw_summary").fetchall() == [(3, 100.0)]
 
 
+@pytest.mark.slow
 def test_a_row_without_a_run_belongs_to_the_folders_run(store, tmp_path):
     nameless = {key: value for key, value in RECORD.items() if key != "run_id"}
     import_into(store, write_run(tmp_path / "r", json.dumps(nameless)))
@@ -206,6 +207,7 @@ def test_a_rebuild_repeats_the_verdicts_of_slow_patterns(store, tmp_path, patter
     assert [passed for _, passed, _ in before].count(True) == 1
 
 
+@pytest.mark.slow
 def test_the_table_of_lines_without_model_or_provider_is_the_originals(store, tmp_path):
     """The original formats a missing name as Python writes None, and a missing level as nothing."""
     text = json.dumps({k: v for k, v in RECORD.items() if k not in {"provider", "model"}})
@@ -215,6 +217,7 @@ def test_the_table_of_lines_without_model_or_provider_is_the_originals(store, tm
     assert "\n| None | None |  |  | 1 | 1 | 0 | 0 | 100.0% | 100.0% | 100 | 100 |" in table
 
 
+@pytest.mark.slow
 def test_an_unknown_tier_is_shown_as_unknown(store, tmp_path):
     """One of three answers names a tool: nothing says how many were asked to."""
     used = [line(prompt_id="P0"), *(line(prompt_id=p, tool_use_success=False) for p in "ab")]
@@ -229,6 +232,7 @@ def test_an_unknown_tier_is_shown_as_unknown(store, tmp_path):
     assert "Incapable" not in text + json.dumps(summary)
 
 
+@pytest.mark.slow
 def test_a_tier_is_inferred_from_recorded_verdicts(store, tmp_path):
     used = line(parsed_output={"detected_tools": ["free"], "count": 1})
     heartbeats = [line(prompt_id=p, tool_use_success=False) for p in "abc"]
@@ -354,6 +358,7 @@ def test_strict_refuses_a_log_with_broken_lines(store, tmp_path):
     assert outcomes(import_into(store, whole, strict=True)) == {FileOutcome.UNCHANGED: 1}
 
 
+@pytest.mark.slow
 def test_runs_are_recognised_by_content(store, tmp_path):
     write_run(tmp_path / "in" / "deep" / "er" / "any name")
     shutil.copy(tmp_path / "in/deep/er/any name/results.jsonl", tmp_path / "in" / "copy.jsonl")
@@ -366,6 +371,7 @@ def test_runs_are_recognised_by_content(store, tmp_path):
     assert outcomes(summary)[FileOutcome.IMPORTED] == 1
 
 
+@pytest.mark.slow
 def test_a_run_without_results_is_a_run(store, tmp_path):
     folder = write_run(tmp_path / "r")
     (folder / "results.jsonl").unlink()

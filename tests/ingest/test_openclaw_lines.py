@@ -233,6 +233,7 @@ def test_a_broken_line_is_rejected_with_its_position(read_as_large, tmp_path, br
     assert [row["task_id"] for row in block.results.to_pylist()] == ["A", "Ö"]
 
 
+@pytest.mark.slow
 def test_broken_lines_are_quarantined_with_their_positions(store, tmp_path):
     good = [line(prompt_id=f"P{n}") for n in range(len(BROKEN))]
     lines = [text for pair in zip(good, BROKEN.values(), strict=True) for text in pair]
@@ -318,6 +319,7 @@ def test_broken_lines_are_reported_briefly(store, tmp_path):
     assert store.sql("SELECT count(*) FROM quarantine").fetchall() == [(200,)]
 
 
+@pytest.mark.slow
 def test_other_line_ends_byte_order_marks_and_empty_lines(store, tmp_path):
     path = tmp_path / "r.jsonl"
     text = f"\ufeff{line()}\r\n\r\n  \n{line(prompt_id='P1')}"

@@ -99,6 +99,7 @@ def test_recorded_verdicts_and_tools_equal_ours(store):
     assert n_computed > 200
 
 
+@pytest.mark.slow
 @needs_reference
 def test_the_truncated_line_is_in_quarantine_with_its_position(store):
     ((line, offset, raw),) = store.sql(

@@ -101,6 +101,7 @@ def test_parents_may_come_late_or_never(trials):
     assert [step["agent"] for step in steps] == ["planner", "planner", None]
 
 
+@pytest.mark.slow
 def test_a_sub_agent_is_an_agent_below_an_agent(trials):
     models = {"gen_ai__response__model": "small"}
     (trial,) = trials(otlp(agent(1), call(2, 1), agent(3, 1, name="checker"), call(4, 3, **models)))
@@ -111,6 +112,7 @@ def test_a_sub_agent_is_an_agent_below_an_agent(trials):
     assert trial["token_scope"] == "tree"
 
 
+@pytest.mark.slow
 def test_tokens_are_those_of_calls_only(trials):
     repeated = {"gen_ai__usage__input_tokens": 20, "gen_ai__usage__output_tokens": 4}
     outer = call(2, 1, **repeated)  # another instrumentation of the same calls
@@ -118,6 +120,7 @@ def test_tokens_are_those_of_calls_only(trials):
     assert (trial["input_tokens"], trial["output_tokens"]) == (20, 4)
 
 
+@pytest.mark.slow
 def test_zero_tokens_are_unknown(trials):
     zero = {"gen_ai__usage__input_tokens": 0, "gen_ai__usage__output_tokens": 0}
     (trial,) = trials(otlp(call(1, **zero)))
@@ -127,6 +130,7 @@ def test_zero_tokens_are_unknown(trials):
     assert trial["end_reason"] == "unknown"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("events", "passed"),
     [
@@ -145,6 +149,7 @@ def test_the_verdict_is_what_evaluations_say(trials, events, passed):
     assert len(scores) == len(events)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["pass", "fail", "odd"])
 def test_an_error_with_a_verdict_is_no_contradiction(trials, label):
     failed = agent(1, error="lost", events=[evaluation(score__label=label)])
@@ -191,6 +196,7 @@ def test_an_evaluation_of_a_trace_in_another_file_finds_its_trial(tmp_path):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_a_trace_of_several_tasks_has_a_trial_for_each(trials):
     task = {"evals__task__id": "a"}
     found = trials(
@@ -225,6 +231,7 @@ def test_a_root_with_an_error_ends_the_trial_but_a_tool_does_not(trials):
     assert (step["name"], step["error"]) == ("grep", "no such file")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["base64", "long", "zero parent", "names"])
 def test_ids_and_times_of_other_writers(trials, form):
     made = call(7)
@@ -260,6 +267,7 @@ def plain(n=1, parent=None, **values):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "attributes",
     [
@@ -279,6 +287,7 @@ def test_names_of_attributes_by_convention(trials, attributes):
     assert json.loads(step["extra"]) == attributes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "document",
     [
@@ -303,6 +312,7 @@ def test_one_value_of_any_form(tmp_path, document, indent):
     assert (trial["trial_id"], trial["n_steps"]) == (TRACE, 1)
 
 
+@pytest.mark.slow
 def test_messages_that_calls_repeat_are_kept_once(trials):
     def message(role, text):
         return {"role": role, "parts": [{"type": "text", "content": text}]}
@@ -332,6 +342,7 @@ def test_messages_that_calls_repeat_are_kept_once(trials):
     assert not any("hi" in step["extra"] for step in steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "attributes",
     [
@@ -395,6 +406,7 @@ def test_parts_are_kept_where_text_and_calls_do_not_say_all(trials):
     assert found == {None, *map(json.dumps, ([calls[0], text], [text, odd[0]], [odd[1]]))}
 
 
+@pytest.mark.slow
 def test_messages_may_be_events(trials):
     events = [
         {"name": "gen_ai.user.message", "attributes": attributes(content="go")},
@@ -405,6 +417,7 @@ def test_messages_may_be_events(trials):
     assert [(row["role"], row["text"]) for row in rows] == [("user", "go"), ("assistant", "done")]
 
 
+@pytest.mark.slow
 def test_a_call_of_a_tool_has_arguments_and_result(trials):
     trials(otlp(agent(1), span(
         2, 1, gen_ai__operation__name="execute_tool", gen_ai__tool__name="ls",
@@ -417,6 +430,7 @@ def test_a_call_of_a_tool_has_arguments_and_result(trials):
     assert "result" not in step["extra"]
 
 
+@pytest.mark.slow
 def test_pictures_are_kept_by_hash(trials):
     picture = "data:image/png;base64," + "A" * 200
     content = [{"type": "image_url", "image_url": {"url": picture}}]
@@ -463,6 +477,7 @@ def test_a_trace_that_was_cut_off_grows(tmp_path):
     assert found[0][1][0]["passed"] is True
 
 
+@pytest.mark.slow
 def test_what_cannot_be_used_is_rejected_with_its_place(trials):
     deep = "[" * 2000 + "]" * 2000
     nested = {"key": "x", "value": {"stringValue": deep}}
@@ -475,6 +490,7 @@ def test_what_cannot_be_used_is_rejected_with_its_place(trials):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "broken",
     [

@@ -119,6 +119,7 @@ def test_no_edge_case_stops_the_report(reference, tmp_path, name):
     assert (tmp_path / "scatter.svg").read_text("utf-8").startswith("<svg")
 
 
+@pytest.mark.slow
 @needs_reference
 def test_number_for_events_is_scored_with_a_note(reference):
     (row,) = rows(reference, "FROM poster_scores WHERE run_id = 'crash_events_int'")

@@ -118,6 +118,7 @@ def rows(store, columns, table="trials"):
     return store.sql(f"SELECT {columns} FROM {table} ORDER BY ALL").fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -256,6 +257,7 @@ def test_the_lists_of_a_submission(store, tmp_path):
     assert configs == ['{"name":"Mine","oss":true}']
 
 
+@pytest.mark.slow
 def test_zero_tokens_beside_a_cost_are_unknown(store, tmp_path):
     metrics = {"turns": 3, "cost_usd": 0.5, "input_tokens": 0, "output_tokens": 0}
     row = {"instance_id": ID, "success": True, "metrics": metrics, "error": None}

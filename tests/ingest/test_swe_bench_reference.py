@@ -11,7 +11,7 @@ from ingest.reconciliation import FileOutcome
 FOLDER = TRIALS / "swe-bench"
 FINAL = "backspacevenkat+polydev-swe-bench/FINAL_RESULTS.json"
 
-pytestmark = needs_trials
+pytestmark = [needs_trials, pytest.mark.slow]
 
 # Where a column should hold something else than the reference rows:
 # trial_id      they repeat it where a file repeats an instance; ours have a number then
@@ -149,7 +149,6 @@ def test_tests_are_checks_and_make_up_the_verdict(imported, trials):
     assert imported.sql(different).fetchall() == []
 
 
-@pytest.mark.slow
 def test_every_figure(imported):
     audited = {
         (run_id, metric): found

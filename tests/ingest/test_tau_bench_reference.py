@@ -95,6 +95,7 @@ def test_every_figure_of_a_submission_is_reported_with_the_reason(store):
         assert (figure["recomputed"], figure["reason"]) == (None, row["why"])
 
 
+@pytest.mark.slow
 def test_what_a_submission_would_publish_follows_from_the_trials(store):
     runs = {
         row["path"].removeprefix(f"{LOGS}/"): row["run_id"]

@@ -13,7 +13,7 @@ PLAIN = ("task_id", "agent", "agent_version", "passed", "n_steps", "n_tool_calls
 # Not a log: a text for people, which no reader claims.
 NO_LOG = {"README.md"}
 
-pytestmark = needs_trials
+pytestmark = [needs_trials, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,6 @@ def tokens(row, name):
     return row[name] or None if row["tokens_known"] else None
 
 
-@pytest.mark.slow
 def test_every_reference_trial_is_one_row_with_equal_values(store):
     found = {row["trial_id"]: row for row in query(store, "FROM trials")}
     expected = reference_rows("terminal-bench", "trial")
@@ -78,7 +77,6 @@ def test_phases_and_tests_of_every_reference_trial_are_equal(store):
             assert list(tests.values()).count("passed") == row["n_tests_passed"]
 
 
-@pytest.mark.slow
 def test_every_published_figure_is_reported_and_recomputed(store):
     audit = query(
         store,

@@ -242,6 +242,7 @@ def test_every_form_gives_the_same_votes(store, cli, tmp_path):
     assert rows(store, "SELECT count(*) FROM results") == [(12,)]
 
 
+@pytest.mark.slow
 def test_a_table_with_a_judge_is_no_table_of_votes(store, cli, tmp_path):
     path = table(tmp_path / "plain.csv", "model,id,judge,left,right,winner\nant,q1,gpt,1,2,x\n")
     assert cli("import", path, "--yes").code == 0

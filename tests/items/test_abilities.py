@@ -69,6 +69,7 @@ def test_the_digest_changes_with_an_answer_only():
     assert find_abilities(Responses.from_matrix(answers), "s", "rasch").inputs != first.inputs
 
 
+@pytest.mark.slow
 def test_the_order_of_the_cells_changes_no_figure():
     sparse = Responses.from_matrix(drawn(missing=0.4))
     order = np.random.default_rng(1).permutation(len(sparse.system))
@@ -96,6 +97,7 @@ def test_models_that_answered_easier_tasks_are_not_abler(store):
     assert "m00 15 % with m05" in ended.err.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_adaptive_runs_are_in_no_pass_rate():
     from warehouse.analysis.items.abilities import (
         ITEM_COLUMNS,

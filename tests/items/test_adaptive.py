@@ -79,6 +79,7 @@ def test_the_interval_covers_the_stored_models():
     assert np.mean(covered) >= 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guess", [0, 0.25])
 def test_the_chance_to_guess_is_estimated(guess):
     found = drawn(100, 200, seed=3)

@@ -98,6 +98,7 @@ def test_what_is_not_there_is_named(store, suite, options, message):
         read(store, suite, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verdict", "message"),
     [

@@ -39,6 +39,7 @@ def test_held_out_predictions_equal_the_oracle(name):
         assert coverage == pytest.approx(known, abs=1e-9)
 
 
+@pytest.mark.slow
 @needs_reference
 @pytest.mark.parametrize("name", ["swebench-bash-only", "crux"])
 def test_the_bank_is_that_of_the_oracle(name):

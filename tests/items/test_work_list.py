@@ -75,6 +75,7 @@ def test_each_kind_of_item_is_found(quiz):
     assert all(found[f"sound-{n}"] == [] for n in range(8))
 
 
+@pytest.mark.slow
 def test_the_worst_come_first(quiz):
     names = [name for name, row in rows(quiz).items() if row["findings"]]
     assert names[2:] == ["reversed", "sound-9", "sound-8", "all-pass"]

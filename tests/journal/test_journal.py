@@ -100,6 +100,7 @@ def test_a_truncated_line_never_counts_and_a_bad_one_is_quarantined(tmp_path):
     assert bad == (3, b'{"table": nonsense}\n')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_lines_left", range(5))
 def test_a_journal_cut_between_two_lines_is_reported(tmp_path, n_lines_left):
     with Journal(tmp_path, RUN) as journal:
@@ -169,6 +170,7 @@ BAD_LINES = [
 ]
 
 
+@pytest.mark.slow
 def test_lines_that_are_not_rows_go_to_quarantine(tmp_path):
     with Journal(tmp_path, RUN) as journal:
         journal.append([result(1)])
@@ -248,6 +250,7 @@ def test_an_empty_journal_is_removed(tmp_path, size):
     assert journal_paths(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_kill_between_batch_and_removal_duplicates_nothing(tmp_path):
     with Journal(tmp_path, RUN) as journal:
         journal.append([result(1)])
@@ -283,6 +286,7 @@ class FullDisk:
         return getattr(self.file, name)
 
 
+@pytest.mark.slow
 def test_calls_in_flight_are_recorded_on_a_full_disk(tmp_path):
     with Journal(tmp_path, RUN, reserve_bytes=1000) as journal:
         journal.append([result(1)])

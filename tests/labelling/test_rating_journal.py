@@ -93,6 +93,7 @@ def test_the_newest_of_a_rater_counts_and_a_withdrawn_one_hides_those_before(ans
     }
 
 
+@pytest.mark.slow
 def test_an_id_stands_for_one_rating(answers, sample):
     first, second = list(sample.answers)[:2]
     journal = RatingJournal(answers, answers)
@@ -142,6 +143,7 @@ def test_chosen_answers_are_of_one_run_and_have_no_probability(answers):
     ]
 
 
+@pytest.mark.slow
 def test_a_sample_that_is_being_forgotten_takes_no_rating(answers, sample):
     journal = RatingJournal(answers, answers)
     with run_lock(answers.path, RATINGS_SUITE, sample.run_id), pytest.raises(StoreBusy):

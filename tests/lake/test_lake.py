@@ -385,6 +385,7 @@ def test_an_import_without_news_writes_no_batch(store, tmp_path):
     assert new_store(store.path).lake.current()[0].sources[0].name == "a.yaml"
 
 
+@pytest.mark.slow
 def test_stray_files_in_the_lake_are_ignored(store, tmp_path):
     import_into(store, write_log(tmp_path / "1.yaml"))
     for name in ("Thumbs.db", "notes.txt", "batch.json"):

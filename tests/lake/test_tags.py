@@ -91,6 +91,7 @@ def test_tags_are_set_changed_and_removed(tagged):
     assert tagged.sql("SELECT count(*) FROM lake.tags").fetchall() == [(5,)]
 
 
+@pytest.mark.slow
 def test_a_change_that_is_in_force_adds_nothing(tagged):
     change(tagged, v="1")
     before = tagged.lake.batch_names()
@@ -109,6 +110,7 @@ def test_the_last_change_counts_whatever_the_clock_says(tagged, clock, step_seco
     assert tags_of(tagged, RUN) == {}
 
 
+@pytest.mark.slow
 def test_changes_made_at_once_are_ordered_by_time(tagged, clock):
     for seconds, value in ((2, "late"), (1, "early")):
         unaware(tagged, clock[0] + timedelta(seconds=seconds), value)
@@ -160,6 +162,7 @@ def test_batches_of_another_store_keep_the_last_tags(tagged, tmp_path, clock):
     assert tags_of(tagged, RUN) == {"v": "there", "w": "later"}
 
 
+@pytest.mark.slow
 def test_a_new_generation_keeps_the_tags(tagged, tmp_path):
     change(tagged, v="1")
     other = write_log(tmp_path / "new" / "2026-04-01-m.yaml", numbers=(7, 8))
@@ -215,6 +218,7 @@ def test_processes_that_tag_at_once_lose_no_tag(tagged):
     assert tags_of(tagged, RUN)["shared"] == "last"
 
 
+@pytest.mark.slow
 def test_secrets_are_masked(tagged, monkeypatch):
     monkeypatch.setenv("SERVICE_API_KEY", "correct-horse-battery")
     change(tagged, v="uses correct-horse-battery")
@@ -260,6 +264,7 @@ def test_mistakes_are_explained_and_change_nothing(unchanged, arguments, message
     assert unchanged.lake.batch_names() == before
 
 
+@pytest.mark.slow
 def test_a_run_of_several_suites_needs_the_suite(tagged):
     with tagged.record(suite="mine", model="m", run_id="other") as run:
         run.log(task_id="t", output="x", passed=True)

@@ -322,6 +322,7 @@ def test_nothing_controls_a_terminal(fmt, column, monkeypatch):
     assert not UNSEEN.search(text)
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_visible_text_is_one_printable_line(text):
     shown = formatting.visible(text)

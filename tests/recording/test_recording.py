@@ -481,6 +481,7 @@ def test_a_fork_in_the_middle_of_a_log_does_not_block_the_child(store):
     assert sum(task.startswith("child") for task in tasks(store)) == 10
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_costs_one_result(store, monkeypatch):
     with store.record(**NAMES) as run:
         run.log(task_id="t")

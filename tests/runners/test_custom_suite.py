@@ -186,6 +186,7 @@ def test_values_that_are_nested_deeply_are_refused(space, name, deep):
     assert rows(space, "FROM results") == []
 
 
+@pytest.mark.slow
 def test_keys_of_the_users_own_are_allowed(space):
     err = run(space, SUITE.replace("prompt: f", "prompt: f, difficulty: high"))
     assert "warning: mine.yaml:9: tasks[5].difficulty: unknown key, has no effect" in err

@@ -242,6 +242,7 @@ def test_an_exported_run_keeps_its_tier_and_tasks_elsewhere(tool_run):
     assert other.sql("SELECT count(*) FROM tasks").fetchall() == [(3,)]
 
 
+@pytest.mark.slow
 def test_a_config_with_the_words_of_prompts_only(tmp_path):
     prompt = {"id": "P0", "prompt": "Say `free`", "expected_tools": ["free"]}
     config = {

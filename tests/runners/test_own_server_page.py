@@ -100,6 +100,7 @@ def test_a_dead_address_is_named_without_its_secrets(space, provider):
         assert "planted" not in text
 
 
+@pytest.mark.slow
 def test_a_name_without_a_prefix_is_explained():
     reason = make_provider("litellm").unavailable_reason("big", closed_port())
     assert reason.endswith("at an OpenAI-compatible server, openai/big")

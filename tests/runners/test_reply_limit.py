@@ -210,6 +210,7 @@ def test_an_endless_list_of_models():
     assert endless.n_sent < 2**20 + BUFFERED
 
 
+@pytest.mark.slow
 def test_the_limit_of_a_model_file_holds_and_the_row_says_what_happened(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models").mkdir()

@@ -59,6 +59,7 @@ def write(tmp_path, name="lenient", **changes):
     return path
 
 
+@pytest.mark.slow
 def test_changed_verdicts_are_listed(space, tmp_path):
     ended = command(space.path, "rescore", write(tmp_path), "--run", "one", "--format", "json")
     assert ended.code == 0, ended.err
@@ -99,6 +100,7 @@ def test_no_other_view_changes_and_no_call_is_made(space, tmp_path, monkeypatch)
     assert changed == {"main.rescored_verdicts"}
 
 
+@pytest.mark.slow
 def test_the_same_scorer_adds_nothing(space, tmp_path):
     path = write(tmp_path)
     command(space.path, "rescore", path, "--run", "one")
@@ -128,6 +130,7 @@ def test_a_changed_rule_is_another_version(space, tmp_path):
     assert "3 answers judged before" in ended.err
 
 
+@pytest.mark.slow
 def test_answers_to_other_prompts_and_tasks_are_counted_and_not_judged(space, tmp_path):
     tasks = [{**SUITE["tasks"][0], "prompt": "Capital of France?"}, SUITE["tasks"][1]]
     ended = command(space.path, "rescore", write(tmp_path, tasks=tasks), "--run", "one")
@@ -136,6 +139,7 @@ def test_answers_to_other_prompts_and_tasks_are_counted_and_not_judged(space, tm
     assert ended.err.endswith(": 1 answer judged\n")
 
 
+@pytest.mark.slow
 def test_a_function_judges_and_its_source_is_part_of_the_version(space, tmp_path):
     (tmp_path / "our_rules_a.py").write_text(
         "def judge(answer, references, options):\n"
@@ -167,6 +171,7 @@ def test_a_function_judges_and_its_source_is_part_of_the_version(space, tmp_path
     ]
 
 
+@pytest.mark.slow
 def test_validators_of_an_openclaw_prompt_file(store, tmp_path):
     """A log without prompts is judged by ID only where its task set has the same prompt."""
     prompt = {"id": "P0", "prompt": "Reply with PONG.", "name": "pong"}
@@ -240,6 +245,7 @@ def test_forget_removes_the_verdicts_too(space, tmp_path):
     assert not [path for path in traces(space, "'one'") if path.suffix == ".parquet"]
 
 
+@pytest.mark.slow
 def test_tasks_have_the_verdicts_of_each_scorer(space, tmp_path):
     # A third run: of two attempts at one task, one gave no answer; another task was not rescored.
     with space.record(suite="capitals", model="m", run_id="three") as run:
@@ -261,6 +267,7 @@ def test_tasks_have_the_verdicts_of_each_scorer(space, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_all_views_answer_in_any_client(space, tmp_path):
     command(space.path, "rescore", write(tmp_path))
     space.sync()
@@ -290,6 +297,7 @@ def bare(tmp_path, **content):
     return path
 
 
+@pytest.mark.slow
 def test_imported_answers_are_judged_by_the_references_of_their_tasks(imported, tmp_path):
     store, run_id = imported
     options = ("--suite", "palindrome", "--format", "json")

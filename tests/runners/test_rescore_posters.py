@@ -83,11 +83,13 @@ def test_models_have_the_means_over_the_posters(posters):
             assert row[name] == pytest.approx(sum(p[name] for p in own) / 5)
 
 
+@pytest.mark.slow
 def test_without_ground_truth_nothing_was_scored(posters):
     rows = as_of(posters, "2020-01-01")
     assert {(row["n_posters_then"], row["app_quality_then"]) for row in rows} == {(0, None)}
 
 
+@pytest.mark.slow
 def test_nothing_is_stored(posters):
     before = posters.lake.batch_names()
     as_of(posters, BEFORE)

@@ -103,6 +103,7 @@ def test_a_palindrome_run_is_exported_and_read_back_the_same(space):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["palindrome", "openclaw", "mine.json"])
 def test_every_result_names_the_provider_that_was_used(space, name):
     suite(space, 2)
@@ -185,6 +186,7 @@ def test_a_new_parameter_set_gets_its_own_model_file(space):
     assert rows(space, "SELECT count(DISTINCT run_id) FROM runs") == [(2,)]
 
 
+@pytest.mark.slow
 def test_braces_in_prompts_and_templates_are_kept(space):
     template = "Say {json: {prompt}} or {}"
     with serving(http(200, chat("yes"))) as server:
@@ -206,6 +208,7 @@ def test_a_dry_run_makes_no_calls(space):
     assert rows(space, "FROM runs") == []
 
 
+@pytest.mark.slow
 def test_each_attempt_is_a_row(space):
     with serving(http(200, chat("yes"))) as server:
         where = server_options(server)
@@ -216,6 +219,7 @@ def test_each_attempt_is_a_row(space):
     assert len(server.requests) == 6
 
 
+@pytest.mark.slow
 def test_selecting_tasks(space):
     with serving(http(200, chat("yes"))) as server:
         where = ("--model", "m", *server_options(server))
@@ -313,6 +317,7 @@ def test_an_unknown_cost_is_not_printed_as_zero(space):
     assert "$" not in err
 
 
+@pytest.mark.slow
 def test_calls_of_unknown_cost_are_named_next_to_the_known_cost(space):
     price = {"input": 0.01, "output": 0.01}
     (space / "models").mkdir()
@@ -400,6 +405,7 @@ def test_an_interrupt_keeps_the_results_and_says_how_to_resume(space, kind):
     assert asked == dict.fromkeys((f"question {i}" for i in range(9)), 1)
 
 
+@pytest.mark.slow
 def test_a_second_runner_is_refused(space):
     with serving(http(400, "{}")) as server:
         options = ("--model", "m", *server_options(server))
@@ -595,6 +601,7 @@ def test_all_means_the_files_of_the_user(space):
     assert listed(*where, "example/aurora-2") == ["example/aurora-2"]
 
 
+@pytest.mark.slow
 def test_similar_names_are_suggested(space):
     (space / "a.jsonl").write_text('{"task": "t0", "text": "yes"}')
     replay = ("--provider", "replay", "--answers", "a.jsonl")
@@ -625,6 +632,7 @@ def test_all_models_when_every_file_says_skip(space):
         assert "no model is selected" in err
 
 
+@pytest.mark.slow
 def test_more_concurrency_than_calls(space):
     with serving(http(200, chat("yes"))) as server:
         where = (*server_options(server), "--concurrency", 10**9)
@@ -663,6 +671,7 @@ def test_replay_files_are_checked_before_the_first_call(space, fields):
     assert rows(space, "FROM results") == []
 
 
+@pytest.mark.slow
 def test_replay_responses_may_contain_any_line_separator(space):
     text = "a\u2028b\x85c"
     (space / "a.jsonl").write_text(json.dumps({"task": "t0", "text": text}, ensure_ascii=False))
@@ -671,6 +680,7 @@ def test_replay_responses_may_contain_any_line_separator(space):
     assert rows(space, "SELECT raw_output FROM results") == [(text,)]
 
 
+@pytest.mark.slow
 def test_a_json_suite_may_contain_all_that_json_may(space):
     tasks = [{"id": "a", "prompt": "smile \U0001f600", "k" * 2000: 1}]
     (space / "mine.json").write_bytes(b"\xef\xbb\xbf" + json.dumps(tasks, indent="\t").encode())

@@ -90,6 +90,7 @@ def test_a_shard_with_another_plan_is_refused():
     assert "run nightly: its shards have different plans (attempts differ)" in ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("space")
 def test_an_id_is_used_once():
     with serving(http(200, chat("yes"))) as server:

@@ -80,6 +80,7 @@ def test_prices_are_those_of_litellm(litellm):
     assert n_priced > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [("models",), ("run", "palindrome", "-m", "ALL", "--dry-run")]
 )

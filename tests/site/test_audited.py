@@ -27,6 +27,7 @@ def test_reported_figures_are_those_of_the_view(store):
     assert len(found) == len(figures)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("summary", "has_figures"), [("{}", True), (None, False)])
 def test_a_summary_without_figures_lacks_those_of_the_store(store, summary, has_figures):
     result = {**_RUN, **_RESULT, "availability_status": "ok", "success": True}
@@ -35,6 +36,7 @@ def test_a_summary_without_figures_lacks_those_of_the_store(store, summary, has_
     assert (found, bool(found)) == (expected, has_figures)
 
 
+@pytest.mark.slow
 def test_the_view_is_not_read_where_nothing_is_reported(store):
     with store.record(suite="own", model="m") as run:
         run.log(task_id="t", output="x", passed=True)
@@ -42,6 +44,7 @@ def test_the_view_is_not_read_where_nothing_is_reported(store):
         assert audited(site, "FROM no_such_view") == []
 
 
+@pytest.mark.slow
 def test_checks_of_figures_are_not_read_where_nothing_is_reported(store, monkeypatch):
     with store.record(suite="own", model="m") as run:
         run.log(task_id="t", output="x", passed=True)
@@ -54,6 +57,7 @@ def test_checks_of_figures_are_not_read_where_nothing_is_reported(store, monkeyp
     assert any("checks.time_order" in query for query in queries)
 
 
+@pytest.mark.slow
 def test_checks_of_figures_are_read_where_some_are_reported(store):
     result = {**_RUN, **_RESULT, "availability_status": "ok", "success": True}
     add_rows(store.lake, runs=[{**_RUN, "recorded_summary": "{}"}], results=[result])

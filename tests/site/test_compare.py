@@ -56,6 +56,7 @@ def log(store, suite, answers):
                 run.log(task_id=f"t{n:02}", prompt=f"Question {n}", output=output, passed=right)
 
 
+@pytest.mark.slow
 def test_flips_are_listed_with_both_answers(store):
     log(store, "own", {"first": [True] * 12, "second": [True] * 9 + [False] * 3})
     pages = pages_of(store)
@@ -66,6 +67,7 @@ def test_flips_are_listed_with_both_answers(store):
         assert [text in page for text in answers] == [n >= 9] * 3
 
 
+@pytest.mark.slow
 def test_pairs_and_models_are_bounded_and_what_is_left_out_is_named(store):
     answers = {f"m{n}": [k % (n + 2) != 0 for k in range(12)] for n in range(6)}
     log(store, "own", answers)

@@ -65,6 +65,7 @@ def test_pages_that_link_to_items_do_not_read_them(store, monkeypatch):
         assert "What the tasks are worth" in pages[suite_page(name)]
 
 
+@pytest.mark.slow
 def test_a_page_without_findings_says_so(store):
     with opened_site(store, [items.PAGE_TYPE], samples="none") as site:
         pages = {page.path: page.data.decode() for page in site.pages(items.PAGE_TYPE)}
@@ -86,6 +87,7 @@ def test_a_page_of_tasks_without_ids_says_so(tmp_path):
     assert "in no task set do two systems have verdicts of tasks with an ID" in page.data.decode()
 
 
+@pytest.mark.slow
 def test_a_site_without_the_page_does_not_link_to_it(store):
     with opened_site(store, [suite.PAGE_TYPE], samples="none") as site:
         pages = {page.path: page.data.decode() for page in site.pages(suite.PAGE_TYPE)}

@@ -104,6 +104,7 @@ def test_votes_have_ranks_that_name_the_rule_of_ties(folder):
     assert "1 [1, 2]" in text
 
 
+@pytest.mark.slow
 def test_models_that_no_votes_connect_have_no_ranks(tmp_path):
     store = new_store(tmp_path / "store")
     votes = [vote("s", "j", task, "a") for task in range(N_TASKS)]
@@ -116,6 +117,7 @@ def test_models_that_no_votes_connect_have_no_ranks(tmp_path):
     assert "log score" not in text
 
 
+@pytest.mark.slow
 def test_what_only_people_said_has_no_judges(tmp_path):
     store = new_store(tmp_path / "store")
     rows = [rating("s", "ann", "human", task, 1) for task in range(3)]
@@ -136,6 +138,7 @@ def test_the_front_page_and_those_of_suites_lead_to_it(folder):
         assert f'id="{fragment}"' in (folder / JUDGES).read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_without_ratings_there_is_no_page_and_no_link(tmp_path):
     store = new_store(tmp_path / "store")
     with store.record(suite="own", model="m") as run:

@@ -55,6 +55,7 @@ def test_the_page_says_nothing_of_models_runs_or_other_people(page_of, answers, 
     assert own.count('"label": "fail", "note": "a remark"') == 12
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_and_only_our_script_runs(page_of):
     page = page_of().read_text("utf-8")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]

@@ -35,6 +35,7 @@ def outage(store, tmp_path):
     return store
 
 
+@pytest.mark.slow
 def test_pages_name_an_outage(outage):
     with opened_site(outage, [overview.PAGE_TYPE, suite.PAGE_TYPE], samples="none") as site:
         pages = [*site.pages(overview.PAGE_TYPE), *site.pages(suite.PAGE_TYPE)]
@@ -45,6 +46,7 @@ def test_pages_name_an_outage(outage):
     assert of_suite.index("Leaderboard of prompts") < of_suite.index("1 outage")
 
 
+@pytest.mark.slow
 def test_what_is_named_is_linked(outage):
     types = [overview.PAGE_TYPE, suite.PAGE_TYPE, model.PAGE_TYPE, run.PAGE_TYPE]
     with opened_site(outage, types, samples="none") as site:
@@ -58,11 +60,13 @@ def test_what_is_named_is_linked(outage):
     ]
 
 
+@pytest.mark.slow
 def test_history_names_an_outage(outage):
     ended = command(outage.path, "history", "m:1b")
     assert " ".join(ended.err.split()) == f"warning: {SAID}"
 
 
+@pytest.mark.slow
 def test_history_has_rows_of_runs_without_answers(outage):
     ended = command(outage.path, "history", "m:1b", "--format", "json")
     rows = json.loads(ended.out)
@@ -72,5 +76,6 @@ def test_history_has_rows_of_runs_without_answers(outage):
     assert ("no answers" in day0, "no answers" in day1, "●" in day1) == (False, True, False)
 
 
+@pytest.mark.slow
 def test_a_plan_is_made_by_the_run_with_answers(outage):
     assert command(outage.path, "plan", "m:1b", "--difference", "0.1").code == 0

@@ -4,6 +4,7 @@ import html
 import json
 import re
 
+import pytest
 from support import ROOT, add_rows, import_into, new_store
 
 from exports.site.addresses import POSTERS, poster_page, run_page
@@ -11,6 +12,7 @@ from exports.site.pages import posters, run
 from exports.site.site import opened_site
 
 
+@pytest.mark.slow
 def test_a_page_has_every_value_of_its_events(tmp_path):
     store = new_store(tmp_path / "store")
     import_into(store, ROOT / "examples" / "posters")
@@ -44,6 +46,7 @@ def test_a_page_has_every_value_of_its_events(tmp_path):
     assert len(pages) >= 1 + n_posters
 
 
+@pytest.mark.slow
 def test_a_call_without_an_answer_has_a_reason(tmp_path):
     store = new_store(tmp_path / "store")
     import_into(store, ROOT / "examples" / "posters")
@@ -51,6 +54,7 @@ def test_a_call_without_an_answer_has_a_reason(tmp_path):
     assert store.sql(query).fetchall() == [("invalid_json",)]
 
 
+@pytest.mark.slow
 def test_a_call_without_a_recorded_reason_says_so(store):
     about = {"suite": "own", "run_id": "r", "generation": "root"}
     failed = {"content_id": "1", "seq": 1, "model": "m", "task_id": "t", "success": False}

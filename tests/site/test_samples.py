@@ -98,6 +98,7 @@ def test_pieces_are_of_bounded_size_and_know_where_they_start():
 # --- data
 
 
+@pytest.mark.slow
 def test_the_score_of_a_row_is_of_its_verdict_and_cut_texts_say_so(store):
     run = {"suite": "chat", "run_id": "r", "generation": "root"}
     texts = {"prompt": "p" * 121, "raw_output": "a" * 201}
@@ -117,6 +118,7 @@ def test_the_score_of_a_row_is_of_its_verdict_and_cut_texts_say_so(store):
     assert (row["prompt"], row["answer"]) == ("p" * 120 + "…", "a" * 200 + "…")
 
 
+@pytest.mark.slow
 def test_records_and_rows_hold_what_the_views_hold(store):
     add_chat(store)
     data = data_of(store)
@@ -196,6 +198,7 @@ def test_hostile_and_extreme_values_come_back_as_they_are(store):
     assert rows[1]["answer"] == f"{long[:200]}…"
 
 
+@pytest.mark.slow
 def test_failed_samples_keep_their_numbers(store):
     results = [
         {"task_id": "a", "output": "x", "passed": True},
@@ -238,6 +241,7 @@ def test_an_empty_store_has_an_empty_list(store):
     }
 
 
+@pytest.mark.slow
 def test_the_same_store_gives_the_same_bytes(examples):
     def written():
         with examples.reading() as connection:
@@ -309,6 +313,7 @@ def items_of(data):
     return found
 
 
+@pytest.mark.slow
 def test_index_has_the_samples_of_each_item_asked_as_several_tasks(store):
     rng = random.Random(11)
     questions = {}
@@ -352,6 +357,7 @@ def test_index_has_the_samples_of_each_item_asked_as_several_tasks(store):
     assert sum(row["item"] is not None for row in rows.values()) == n_shared
 
 
+@pytest.mark.slow
 def test_index_is_bounded_and_has_each_task(store):
     many = [("a", f"r{n:03}", "s", "1", "Q", "m") for n in range(230)]
     add_items(store, [*many, ("b", "one", "s", "x", "Q", "m")])
@@ -361,6 +367,7 @@ def test_index_is_bounded_and_has_each_task(store):
     assert entries[0]["run_id"] == "r229"
 
 
+@pytest.mark.slow
 def test_item_of_one_task_has_no_index(store):
     add_items(store, [("a", run, "s", "1", "Q", "m") for run in ("r", "q")])
     data = data_of(store)

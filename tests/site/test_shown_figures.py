@@ -45,6 +45,7 @@ def log_of_verdicts(path, verdicts, run_id="r"):
     return path
 
 
+@pytest.mark.slow
 def test_verdicts_of_a_log_are_per_cent(tmp_path):
     store = new_store(tmp_path / "store")
     import_into(store, log_of_verdicts(tmp_path / "log.jsonl", [True, False, False]))
@@ -244,6 +245,7 @@ def test_the_page_of_an_only_model_says_so_and_names_a_date_once(store, tmp_path
     assert f">{date}</dd>" in page
 
 
+@pytest.mark.slow
 def test_the_page_of_a_model_names_the_test_of_changes_once(store, tmp_path):
     for passed in (False, True):
         with store.record(suite="one", model="m") as run:
@@ -253,6 +255,7 @@ def test_the_page_of_a_model_names_the_test_of_changes_once(store, tmp_path):
     assert page.count("McNemar") == 1
 
 
+@pytest.mark.slow
 def test_models_that_are_not_ranked_are_told_from_those_that_are(store):
     for model, tasks in {"a": range(9), "b": range(9), "c": range(9, 12)}.items():
         with store.record(suite="one", model=model) as run:

@@ -215,6 +215,7 @@ def two_sites(shared_examples):
         yield one, other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page_type", PAGE_TYPES, ids=lambda each: each.name)
 def test_pages_depend_on_neither_order_nor_size_of_blocks(two_sites, page_type):
     pages = []
@@ -227,6 +228,7 @@ def test_pages_depend_on_neither_order_nor_size_of_blocks(two_sites, page_type):
     assert pages[0] == pages[1]
 
 
+@pytest.mark.slow
 def test_one_page_is_made_for_one_address(shared_examples):
     with opened_site(shared_examples, PAGE_TYPES, samples="none") as site:
         [address, *_] = (path for path, key in run.PAGE_TYPE.addresses(site).items() if key)
@@ -428,6 +430,7 @@ def test_hostile_names_are_text(store, tmp_path):
         assert "\x1b" not in text
 
 
+@pytest.mark.slow
 def test_command_says_what_it_wrote(cli, tmp_path):
     ended = cli("report", "--to", tmp_path / "site")
     assert ended.code == 0

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from support import add_rows
 
 from exports.site.pages import compare, overview, suite
@@ -17,6 +18,7 @@ SUITES = {
 }
 
 
+@pytest.mark.slow
 def test_own_suites_come_first_then_the_newest(store):
     runs, results = [], []
     for name, (origin, date, provider) in SUITES.items():
@@ -55,6 +57,7 @@ def test_own_suites_come_first_then_the_newest(store):
     assert re.findall(r"<td>(\d.*?) <small>", figure) == ["100.0 %", "0.0 %"]
 
 
+@pytest.mark.slow
 def test_ratings_are_not_listed_as_a_suite(store):
     runs = [
         {"suite": name, "run_id": "r", "generation": "root", "content_id": name}

@@ -3,6 +3,8 @@
 import html
 import re
 
+import pytest
+
 from exports.site.addresses import task_page
 from exports.site.pages import task
 from exports.site.site import opened_site
@@ -40,6 +42,7 @@ def log(store, suite, model, passed):
             run.log(task_id=f"t{n:03}", output=f"{model} {n}", passed=right)
 
 
+@pytest.mark.slow
 def test_tasks_on_which_models_differ_have_pages_first(store):
     # The first 30 tasks are passed by both, the next 110 by one of them.
     log(store, "own", "a", [True] * 140)
@@ -54,6 +57,7 @@ def test_tasks_on_which_models_differ_have_pages_first(store):
     assert "40 more tasks without a page" in page
 
 
+@pytest.mark.slow
 def test_a_store_without_verdicts_has_no_page(store):
     with store.record(suite="own", model="a") as run:
         run.log(task_id="t", output="x")

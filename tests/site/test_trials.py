@@ -167,6 +167,7 @@ def test_lists_say_in_words_how_trials_ended_and_link_to_them(pages):
     assert bare.count(">unknown</td>") == 6  # how it ended, steps, calls, errors, minutes, cost
 
 
+@pytest.mark.slow
 def test_a_text_of_a_check_that_is_cut_says_so(store):
     failed = {"passed": False, "check_class": "test", "scorer": "s", "metric": "m"}
     texts = {"c1": "y" * 100, "c2": "z" * 101}
@@ -308,6 +309,7 @@ def test_a_task_lists_its_trials_by_system(pages):
     assert "crab (m)" in rows[0]
 
 
+@pytest.mark.slow
 def test_only_failed_trials_or_none_have_pages(store):
     add_rows(
         store.lake,

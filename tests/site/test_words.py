@@ -107,6 +107,7 @@ def test_models_of_one_name_are_named_with_their_providers(tmp_path):
     assert others.count("<td>no interval</td>") == 2  # of 2 tasks
 
 
+@pytest.mark.slow
 def test_model_of_one_provider_is_named_without_it(tmp_path):
     store = new_store(tmp_path / "store")
     add_runs(store, ["here", "here"])
@@ -212,6 +213,7 @@ def test_runs_of_one_date_differ_in_lists():
     assert names["noon", "noon"].name == "2026-01-02"
 
 
+@pytest.mark.slow
 def test_a_list_of_runs_has_times_where_dates_are_equal(store):
     for run_id in ("a", "b"):
         with store.record(suite="tours", model="m", run_id=run_id) as recorded:
@@ -221,6 +223,7 @@ def test_a_list_of_runs_has_times_where_dates_are_equal(store):
     assert len(re.findall(r">\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?</td>", text)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("origin", "expected"),
     [

@@ -39,6 +39,7 @@ def test_wilson_interval_of_few_results(con):
     assert interval(con, 1, 1) == (pytest.approx(1 / 4.841458820694124), 1.0)
 
 
+@pytest.mark.slow
 @given(AMOUNTS, st.integers())
 @settings(deadline=None)
 def test_sum_and_mean_do_not_depend_on_the_order(con, amounts, seed):

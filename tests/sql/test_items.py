@@ -119,6 +119,7 @@ def test_text_that_only_looks_like_a_list_is_hashed(con, text):
     assert ours == theirs
 
 
+@pytest.mark.slow
 @needs_reference
 def test_two_tools_logs_of_one_question_have_one_hash(store):
     inspect = {row["task_id"]: row for row in inspect_tasks()}

@@ -41,6 +41,7 @@ def test_a_judge_of_pandalm_agrees_with_the_people_as_scikit_learn_says(tmp_path
     assert found[:3] == pytest.approx([999, accuracy, kappa], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_agreement_with_gold_is_the_published_accuracy_of_judgebench(tmp_path):
     store = imported(tmp_path, PREFERENCES / "judgebench_pairs")
     [(n, rate)] = store.sql(
@@ -70,6 +71,7 @@ def test_positions_that_judges_of_mt_bench_prefer(tmp_path, judge, folder):
     assert found == pytest.approx((*(expected[name] for name in names), True), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_judge_of_judgebench_takes_the_answer_shown_first(tmp_path):
     store = imported(tmp_path, PREFERENCES / "judgebench_pairs")
     [expected] = oracle("judgebench_pairs")["files"].values()

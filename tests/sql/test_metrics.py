@@ -156,6 +156,7 @@ def close(actual, expected):
     return math.isclose(actual, expected, rel_tol=RELATIVE_ERROR, abs_tol=1e-12)
 
 
+@pytest.mark.slow
 def test_every_reducer_equals_plain_python(made):
     store, by_metric = made
     found = {key: list(group) for key, group in groupby(rows(store, "FROM metrics"), by_name)}

@@ -75,6 +75,7 @@ def test_views_have_the_intervals_of_the_tasks(tmp_path, attempts):
     assert (dear.low, dear.high) == pytest.approx(by_delta_method(*sums, 0.1), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "has_median", "has_upper"), [(5, 0, 0), (6, 1, 0), (72, 1, 1)])
 def test_few_tasks_have_no_percentiles(tmp_path, n, has_median, has_upper):
     # Three attempts at each task do not make more tasks of them.

@@ -8,6 +8,8 @@ N_SETS, N_MODELS, N_TASKS, N_ATTEMPTS, N_RUNS = 10, 4, 30, 2, 4
 SD = {"task": 0.3, "attempt": 0.2, "run": 0.1, "template": 0.2, "judge": 0.15}
 JUDGES = ("judge one", "judge two")
 
+pytestmark = pytest.mark.slow
+
 
 def drawn(random, is_alike):
     """Return the rows of task sets; alike runs, templates and judges shift nothing."""

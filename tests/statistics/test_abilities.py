@@ -17,6 +17,7 @@ def test_a_complete_matrix_ranks_as_the_pass_rate_does():
     assert np.abs(gaps[np.equal.outer(n_passed, n_passed)]).max() < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "n_systems", "slope_sd"), [("rasch", 20, 0.0), ("2pl", 20, 0.4), ("2pl", 120, 0.4)]
 )
@@ -69,6 +70,7 @@ def test_the_errors_are_those_of_all_parameters_together():
     assert error.difficulty == pytest.approx(of_items, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_model_that_predicts_better_is_chosen():
     *_, rasch = drawn(30, 200)
     *_, two_parameters = drawn(30, 200, slope_sd=1.0)

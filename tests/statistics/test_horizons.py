@@ -50,6 +50,7 @@ def test_fits_are_those_of_the_oracle(rule):
         assert found[2] == pytest.approx(published["p50"], rel=2e-3)
 
 
+@pytest.mark.slow
 @needs_items
 def test_intervals_are_near_those_of_the_oracle():
     expected = oracle("metr_1_1_rule")["bootstrap"]["p50_quantiles_2.5_50_97.5"]

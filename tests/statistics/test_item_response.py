@@ -55,6 +55,7 @@ def test_lsat6_has_the_known_digits(model):
     assert fit.intercept / fit.slope == pytest.approx(published["difficulty"], abs=tolerance)
 
 
+@pytest.mark.slow
 @needs_items
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("load", [crux, bash_only])

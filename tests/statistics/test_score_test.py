@@ -189,6 +189,7 @@ def test_a_hundred_models_can_be_told_apart():
     assert equality_p_values([40], [0], 60)[0] < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [6, 18])
 def test_the_interval_covers_and_agrees_with_the_test(n):
     p_values = two_sided(n)

@@ -24,6 +24,7 @@ def chance_of_naming(more_first, more_second, n=N_PAIRS):
     return total
 
 
+@pytest.mark.slow
 def test_a_judge_that_takes_the_first_in_70_percent_is_named():
     # Equal answers: it takes the first in each presentation on its own.
     assert chance_of_naming(0.7**2, 0.3**2) > 0.999

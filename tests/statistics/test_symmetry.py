@@ -28,6 +28,7 @@ def test_all_flips_of_few_differences():
     assert symmetric_mean(values).p_value == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [6, 9, 14, 40])
 def test_the_interval_has_the_means_that_the_test_does_not_reject(n):
     random = np.random.default_rng(n)

@@ -222,6 +222,7 @@ def test_without_a_verdict_the_pass_rate_is_unknown(store, watch):
         assert run["models"][0]["mark"] is None
 
 
+@pytest.mark.slow
 def test_an_adaptive_run_has_no_pass_rate_and_may_end_before_all_calls(store, watch):
     results = [result(n, ended_at=now(n - 40)) for n in range(40)]
     with Journal(store.path, RUN) as journal:

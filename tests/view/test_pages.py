@@ -159,6 +159,7 @@ def test_the_warehouse_is_closed_when_no_request_can_share_it(store):
         pass
 
 
+@pytest.mark.slow
 def test_a_sync_elsewhere_gets_the_warehouse_at_once(store):
     add_rows(store.lake, runs=[_run("one")])
     pages = served(store)

@@ -207,6 +207,7 @@ def test_the_shown_query_gives_the_csv(store, get, name):
     assert by_command.out == get("/view/samples.csv", parameters).text
 
 
+@pytest.mark.slow
 def test_the_csv_of_every_column_is_that_of_the_command(store, get, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with store.reading() as connection:

@@ -111,6 +111,7 @@ def test_labels_that_cannot_speak_for_the_others(tmp_path, n_labels, chance, rem
     assert found[3].endswith(remark)
 
 
+@pytest.mark.slow
 def test_labels_of_all_answers_need_no_probability(tmp_path):
     right = truth()
     rows = run(right, lenient(right), right | True, kind="gold")
@@ -119,6 +120,7 @@ def test_labels_of_all_answers_need_no_probability(tmp_path):
     assert remark == "400 labels (gold) alone: the judge narrows nothing"
 
 
+@pytest.mark.slow
 def test_labels_on_another_scale_correct_nothing(tmp_path):
     rows = half_labelled()
     for each in rows["ratings"]:
@@ -129,6 +131,7 @@ def test_labels_on_another_scale_correct_nothing(tmp_path):
     assert store.sql("FROM metrics WHERE remark IS NOT NULL").fetchall() == []
 
 
+@pytest.mark.slow
 def test_attempts_that_are_labelled_in_part(tmp_path):
     rows = half_labelled()
     for n, each in enumerate(rows["results"]):

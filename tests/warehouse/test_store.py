@@ -21,6 +21,7 @@ from warehouse.engine.connection import _arrow_types, _register
 from warehouse.engine.rows import of_query
 
 
+@pytest.mark.slow
 def test_rows_can_be_fetched_in_every_form(examples):
     query = examples.sql("SELECT suite, count(*) AS n FROM results GROUP BY suite")
     assert query.fetchall() == [("palindrome", 218)]
@@ -165,6 +166,7 @@ def test_times_do_not_depend_on_the_readers_zone(examples, monkeypatch):
     assert examples.sql(text).fetchall() == here
 
 
+@pytest.mark.slow
 def test_opening_keeps_no_file_open(examples, tmp_path):
     store = evalstore.open(examples.path)
     query = store.sql("SELECT count(*) FROM runs")
@@ -271,6 +273,7 @@ def test_errors_have_exit_codes():
     }
 
 
+@pytest.mark.slow
 def test_log_helper_is_valid(store, tmp_path):
     # The other tests rely on it: only the name of the log is wrong.
     import_into(store, write_log(tmp_path / "2026-04-01-kokeilu.yaml", log()))
@@ -299,6 +302,7 @@ def test_a_function_may_return_lone_surrogates(monkeypatch):
     assert value == {"reason": utf8("ä\ud800"), "names": [utf8("\udfff"), None]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["warehouse.duckdb", "lake/copy.duckdb", "../store/copy.duckdb"])
 def test_a_snapshot_is_never_written_into_the_store(store, tmp_path, place):
     import_into(store, write_log(tmp_path / "1.yaml"))

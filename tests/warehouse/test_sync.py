@@ -160,6 +160,7 @@ def test_current_batches_are_not_loaded_again(examples):
     assert (report.loaded, report.damaged, report.rebuilt) == ((), (), False)
 
 
+@pytest.mark.slow
 def test_only_new_batches_are_loaded(examples, tmp_path):
     import_into(examples, write_log(tmp_path / "one.yaml"))
     report = examples.sync()
@@ -280,6 +281,7 @@ def test_a_table_of_one_suite_is_not_planned_for_runs_of_others(store):
             score_tables.replace_runs(connection, table, [its_own])
 
 
+@pytest.mark.slow
 def test_changed_statistics_recompute_every_test(examples, monkeypatch):
     tests = "SELECT test_key, p_value FROM scores.pair_tests ORDER BY ALL"
     before = examples.sql(tests).fetchall()

@@ -126,6 +126,7 @@ def test_the_next_estimate_is_that_of_the_last_build(store, said, monkeypatch):
     assert said[0].endswith("seconds")
 
 
+@pytest.mark.slow
 def test_a_store_is_read_as_it_is(store, tmp_path, monkeypatch):
     assert store.sql("SELECT count(*) FROM results").fetchall() == [(2,)]
     later = log([3], date="2026-04-02")
@@ -141,6 +142,7 @@ def test_a_store_is_read_as_it_is(store, tmp_path, monkeypatch):
     assert frozen.sql("SELECT count(*) FROM results").fetchall() == [(3,)]
 
 
+@pytest.mark.slow
 def test_a_warehouse_of_another_version_is_marked(store, monkeypatch, other_definitions):
     store.sync()
     other_definitions()
@@ -150,6 +152,7 @@ def test_a_warehouse_of_another_version_is_marked(store, monkeypatch, other_defi
     assert warnings[0].endswith("; its views are those of another version of evalstore")
 
 
+@pytest.mark.slow
 def test_what_a_warehouse_of_another_version_lacks(store, monkeypatch, other_definitions):
     store.sync()
     monkeypatch.setenv(NO_SYNC, "1")
@@ -164,6 +167,7 @@ def test_what_a_warehouse_of_another_version_lacks(store, monkeypatch, other_def
         connection.execute(query)
 
 
+@pytest.mark.slow
 def test_a_damaged_warehouse_is_not_read_as_it_is(store, monkeypatch):
     store.warehouse.write_bytes(b"no database")
     monkeypatch.setenv(NO_SYNC, "1")
@@ -178,6 +182,7 @@ def test_a_store_without_a_warehouse_gets_one_all_the_same(store, monkeypatch):
     assert len(store.sql("FROM runs").fetchall()) == 1
 
 
+@pytest.mark.slow
 def test_commands_that_write_bring_the_warehouse_up_to_date(store, tmp_path, monkeypatch, cli):
     store.sync()
     later = log([3], date="2026-04-02")

@@ -61,6 +61,7 @@ def test_reference_cases_in_one_batch():
         json.dumps(row, ensure_ascii=False).encode()
 
 
+@pytest.mark.slow
 @given(texts | st.none(), validators | json_values)
 def test_no_input_crashes(text, validator):
     verdict = validate(text, validator)

@@ -125,6 +125,7 @@ def test_counts(connection, column):
     ]
 
 
+@pytest.mark.slow
 def test_every_character_is_classified_like_in_python(connection):
     letters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     is_whitespace = of_each(

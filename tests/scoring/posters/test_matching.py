@@ -2,6 +2,7 @@ from functools import partial
 from math import inf
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
@@ -99,6 +100,7 @@ def matrices(draw: st.DrawFn) -> Costs:
                          min_size=rows, max_size=rows))  # fmt: skip
 
 
+@pytest.mark.slow
 @given(matrices(), st.lists(st.sampled_from([0.0, 0.0, 0.5, 1.0]), min_size=1, max_size=9))
 @example([[1.0, 1.0, 1.0]], [1.0])
 @example([[0.1], [0.1], [0.1]], [0.0])
@@ -108,6 +110,7 @@ def test_assignment_equals_the_plain_algorithm_including_ties(
     assert assign(Matrix(costs)) == plain_assign(costs) == assign(Guarded(costs, shares))
 
 
+@pytest.mark.slow
 @given(matrices())
 def test_assignment_is_optimal(costs: Costs) -> None:
     found = [
@@ -130,6 +133,7 @@ events = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(events, events)
 def test_matches_equal_those_of_the_full_matrix(
     gold: list[tuple[str, ...]], prediction: list[tuple[str, ...]]
