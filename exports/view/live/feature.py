@@ -69,20 +69,19 @@ class Feed:
     async def _latest(self) -> bytes:
         async with self._lock:
             if time.monotonic() >= self._next_at:
-                began = time.monotonic()
-                self._data, took = await asyncio.to_thread(self._look)
-                self._next_at = began + max(_SECONDS, took / _SHARE)
+                self._data, self._next_at = await asyncio.to_thread(self._look)
         return self._data
 
     def _look(self) -> tuple[bytes, float]:
-        """Return what is in progress, and the seconds of processor time that it took."""
-        began = time.thread_time()
+        """Return what is in progress, and when to look at it again."""
         self._watch = self._watch or Watch(self._path)
+        began, used = time.monotonic(), time.thread_time()
         try:
             state = {**self._watch.poll(), "problem": ""}
         except (EvalstoreError, OSError) as error:
             state = {"runs": [], "n_more": 0, "writing": [], "problem": str(error)}
-        return json.dumps(state).encode(), time.thread_time() - began
+        took = time.thread_time() - used
+        return json.dumps(state).encode(), began + max(_SECONDS, took / _SHARE)
 
     def _forget(self) -> None:
         is_unused = time.monotonic() - self._left_at >= _KEPT_SECONDS
