@@ -2,7 +2,7 @@
 -- them, so that boards do not read the tasks. Verdicts of tasks that were asked once are not here, as their
 -- figures are in entry_rates, and most runs have no others.
 -- board
--- by_run: scores.entry_rates, scores.task_rates, scores.recorded_attempts
+-- by_run: scores.recorded_attempts, scores.task_rates, scores.entry_rates
 -- grain: run × provider × model × settings × task set × scorer × metric × filter × reducer × k
 -- inherits: lake.result_scores, scores.setups
 -- reducer: how the attempts at a task become one value: mean, median, max, mode (the most frequent

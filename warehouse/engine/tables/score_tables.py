@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.engine.tables.raters.judge_agreement import TABLES
 from warehouse.engine.tables.shared_calls import SHARED_CALLS, count_changes
-from warehouse.engine.views.sql_files import code_digest
+from warehouse.engine.views.sql_files import code_digest, shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Sequence
@@ -200,11 +200,18 @@ def replace_runs(
         restriction, parameters = runs.restrict()
         query = file.sql
         for relation in file.restricted:
-            query = query.replace(f"FROM {relation}", f"FROM (FROM {relation} {restriction})")
+            read = f"FROM (FROM {_written_out(relation)} {restriction})"
+            query = query.replace(f"FROM {relation}", read)
         connection.execute(
             f"INSERT INTO {file.qualified} SELECT facts.* FROM ({query}) AS facts {restriction}",
             parameters * (1 + query.count(restriction)),
         )
+
+
+def _written_out(relation: str) -> str:
+    """Return the query of a view, which may read relations to restrict, or the name of a table."""
+    views = (file for file in shipped_sql() if file.qualified == relation and not file.is_table)
+    return next((f"({view.sql})" for view in views), relation)
 
 
 def delete_runs(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Runs) -> None:
