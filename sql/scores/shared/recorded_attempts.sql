@@ -24,11 +24,10 @@ WITH counted AS (
 -- Of a model whose calls all gave no answer, no pass rate is known. Few runs have a score of the
 -- verdict's name, and only these are looked at.
 judged AS (
-    SELECT rates.suite, rates.run_id, rates.entry, rates.task, traits.verdict_is_score
+    SELECT rates.entry, rates.task, traits.verdict_is_score
     FROM scores.task_rates AS rates
     LEFT JOIN suite_traits AS traits ON rates.suite = traits.suite
-    -- Of a join, DuckDB restricts both sides to a run.
-    JOIN (
+    SEMI JOIN (
         SELECT DISTINCT suite, run_id
         FROM lake.result_scores
         WHERE metric = 'passed' AND filter IS NULL
@@ -149,31 +148,26 @@ attempts AS (
 -- By run, too: a sync restricts the rows by it.
 listed AS (
     SELECT
-        attempts.suite,
-        attempts.run_id,
-        attempts.entry,
-        attempts.task,
-        attempts.scorer,
-        attempts.metric,
-        attempts.filter,
-        any_value(attempts.task_id) AS task_id,
+        suite,
+        run_id,
+        entry,
+        task,
+        scorer,
+        metric,
+        filter,
+        any_value(task_id) AS task_id,
         count(*) AS n_attempts,
         coalesce(
-            list(attempts.value ORDER BY attempts.attempt, attempts.seq, attempts.value)
-                FILTER (attempts.value IS NOT NULL),
-            []
+            list(value ORDER BY attempt, seq, value) FILTER (value IS NOT NULL), []
         ) AS scored
     FROM attempts
     -- The verdict takes precedence over a score of the same name.
-    LEFT JOIN judged
-        ON attempts.suite = judged.suite
-        AND attempts.run_id = judged.run_id
+    ANTI JOIN judged
+        ON attempts.metric = 'passed'
+        AND (attempts.scorer IS NULL OR judged.verdict_is_score)
+        AND attempts.filter IS NULL
         AND attempts.entry = judged.entry
         AND attempts.task = judged.task
-        AND attempts.metric = 'passed'
-        AND attempts.filter IS NULL
-        AND (attempts.scorer IS NULL OR judged.verdict_is_score)
-    WHERE judged.task IS NULL
     GROUP BY ALL
 )
 
