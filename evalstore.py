@@ -6,6 +6,7 @@ that the help and small commands do not wait for libraries that they do not use.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -199,22 +200,43 @@ def _folder(store: str) -> Path:
 def _collect_rarely() -> None:
     """Let Python look for cycles of objects less often, and not in what is loaded already.
 
-    It would look at all that modules consist of again and again while they are loaded, and twice
-    at the exit. What is loaded later stays out of this: DuckDB prints warnings at the exit when its
-    objects are not collected.
+    It would look at all that modules consist of again and again while they are loaded.
     """
     gc.set_threshold(_OBJECTS_PER_COLLECTION, *gc.get_threshold()[1:])
     gc.freeze()
 
 
+def _end_process(codes: Sequence[int]) -> None:
+    """End the process with the last code, if there is one: the last of all exit functions.
+
+    Python would now free all objects one by one, most of a second of them after `check`. Meanwhile
+    threads of DuckDB, Arrow and gRPC still run, which can abort a command that has succeeded
+    ("terminate called without an active exception").
+    """
+    if codes:
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            return  # Python reports it
+        os._exit(codes[-1])
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with a code of `warehouse.core.errors.ExitCode`."""
+    codes: list[int] = []
     if _is_program():
+        # They are called in reverse order.
+        atexit.register(_end_process, codes)
         _collect_rarely()
     open_standard_streams()
     defer_pandas()
     share_allocator()
-    _cli.main(args=arguments, prog_name="evalstore")
+    try:
+        _cli.main(args=arguments, prog_name="evalstore")
+    except SystemExit as end:
+        codes += [end.code] if isinstance(end.code, int) else []
+        raise
 
 
 if __name__ == "__main__":

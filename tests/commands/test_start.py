@@ -89,8 +89,11 @@ OTHER_ENDS = {"gate": "3", "export palindrome": "1", "plan": "2"}
 _COLLECTIONS = """
 import atexit, gc
 before = gc.get_threshold()
-atexit.register(lambda: print(gc.get_freeze_count() == 0, gc.get_threshold() == before))
 import evalstore
+# Called by `main`, as by what commands import.
+evalstore.share_allocator = lambda: atexit.register(
+    lambda: print(gc.get_freeze_count() == 0, gc.get_threshold() == before)
+)
 evalstore.main()
 """
 
@@ -176,3 +179,31 @@ def test_only_a_program_looks_for_cycles_less_often(name, is_program):
     """Called from someone else's code, it must not change how their objects are collected."""
     ended = child("-c", f"import sys; sys.argv = ['{name}', '--help']\n{_COLLECTIONS}")
     assert ended.out.split()[-2:] == [str(not is_program)] * 2
+
+
+_EXIT = """
+import atexit, sys, threading, time
+class Kept:
+    def __del__(self):
+        print("freed")
+kept = Kept()
+kept.itself = kept
+import evalstore
+evalstore.share_allocator = lambda: atexit.register(lambda: print("exit function"))
+threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
+evalstore.main()
+"""
+
+
+@pytest.mark.parametrize(("name", "words"), [("evalstore", []), ("notebook", ["freed"])])
+def test_a_program_ends_without_freeing_its_objects(name, words):
+    """That takes time, and threads of libraries can abort it; threads of Python are waited for."""
+    ended = child("-c", f"import sys; sys.argv = ['{name}', 'no-such-command']\n{_EXIT}")
+    assert ended.code == 2
+    assert ended.out.splitlines() == ["thread", "exit function", *words]
+
+
+def test_output_that_cannot_be_written_at_the_exit_is_an_error():
+    start = "import sys; sys.stdout = open('/dev/full', 'w'); sys.argv = ['evalstore', 'no-such']"
+    ended = child("-c", f"{start}\n{_EXIT}")
+    assert (ended.code, "No space left" in ended.err) == (120, True)
