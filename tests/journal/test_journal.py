@@ -271,13 +271,14 @@ def test_a_row_written_again_replaces_the_first(tmp_path):
 class FullDisk:
     """A file on a disk that fills up: it has some room, and more once the reserve is released."""
 
-    def __init__(self, file, room, reserve, more):
+    def __init__(self, file, room, reserve, more, code=errno.ENOSPC):
         self.file, self.room, self.reserve, self.more = file, room, reserve, more
+        self.code = code
 
     def write(self, data):
         room = self.room + (0 if self.reserve.exists() else self.more)
         if room == 0:
-            raise OSError(errno.ENOSPC, "No space left on device")
+            raise OSError(self.code, os.strerror(self.code))
         taken = data[:room]
         self.room -= len(taken)
         return self.file.write(taken)
@@ -299,6 +300,14 @@ def test_calls_in_flight_are_recorded_on_a_full_disk(tmp_path):
         with pytest.raises(OSError, match="No space"):
             journal.append([result(4)])
     assert stored(tmp_path) == [(1, "p1"), (2, "p2"), (3, "p3")]
+
+
+def test_a_write_that_fails_for_another_reason_is_not_repeated(tmp_path):
+    with Journal(tmp_path, RUN, reserve_bytes=1000) as journal:
+        journal._file = FullDisk(journal._file, 0, journal._reserve, 1000, errno.EIO)
+        with pytest.raises(OSError, match=os.strerror(errno.EIO)):
+            journal.append([result(1)])
+        assert not journal.is_full
 
 
 @pytest.fixture
