@@ -312,7 +312,7 @@ def test_prompts_in_the_store_apply_to_a_config_that_names_them(store, tmp_path)
     assert store.sql("SELECT count(computed) FROM verdicts").fetchall() == [(1,)]
 
 
-@pytest.mark.parametrize("text", ["{}", "[1]", "not JSON", "[" * 100_000])
+@pytest.mark.parametrize("text", ["{}", "[1]", '[{"id": "P0"}]', "not JSON", "[" * 100_000])
 def test_an_invalid_prompt_file_is_refused(store, tmp_path, text):
     path = write_lines(tmp_path / "r.jsonl", line())
     (tmp_path / "p.json").write_text(text)
