@@ -71,3 +71,10 @@ def test_reducers_by_hand(con):
 
 def test_an_unknown_reducer_has_no_score(con):
     assert reduced(con, [1, 1], "best_of", 1) is None
+
+
+def test_figures_are_of_small_and_round_numbers_of_attempts(con):
+    ((found,),) = con.execute("SELECT numbers_of_attempts(600)").fetchall()
+    round_numbers = [16, 20, 25, 32, 50, 64, 100, 128, 200, 256, 500, 512]
+    assert found == [*range(1, 11), *round_numbers, 600]
+    assert con.execute("SELECT numbers_of_attempts(3)").fetchall() == [([1, 2, 3],)]
