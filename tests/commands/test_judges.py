@@ -3,6 +3,7 @@
 import random
 from datetime import datetime, timedelta
 
+import duckdb
 import pytest
 from support import add_rows, command, new_store
 
@@ -231,3 +232,22 @@ def test_agreement_follows_what_is_new_and_what_is_gone(tmp_path):
     assert ended.code == 0, ended.err
     store.sync()
     assert store.sql(query).fetchall() == []
+
+
+@pytest.mark.slow
+def test_agreement_is_computed_of_suites_that_changed(tmp_path):
+    store = new_store(tmp_path / "store")
+
+    def add(suite):
+        votes = (vote("j", 1, "a"), vote("ann", 1, "a", kind="human"))
+        run = {**KEY, "suite": suite, "content_id": "run"}
+        add_rows(store.lake, runs=[run], preferences=[row | {"suite": suite} for row in votes])
+        store.sync()
+
+    add("arena")
+    # A wrong figure stays wrong as long as nothing computes it again.
+    with duckdb.connect(store.warehouse) as warehouse:
+        warehouse.execute("UPDATE scores.judge_agreement SET n_items = 7")
+    add("other")
+    found = store.sql("SELECT suite, n_items FROM judge_agreement ORDER BY suite").fetchall()
+    assert found == [("arena", 7), ("other", 1)]
