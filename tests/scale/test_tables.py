@@ -6,6 +6,7 @@ import random
 import shutil
 import tempfile
 import time
+from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -31,7 +32,7 @@ from warehouse.engine.scale.reference import rows_digest
 from warehouse.engine.scale.verification import verify_tables
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.forgetting import forget
-from warehouse.lake.table_location import FolderLocation
+from warehouse.lake.table_location import FolderLocation, ObjectLocation
 
 
 class Here:
@@ -201,21 +202,17 @@ def test_files_of_a_sync_that_may_be_going_on_are_kept(store, tmp_path):
     assert_equal(store, tables)
 
 
-def test_copies_go_when_no_version_names_them(monkeypatch):
+def test_copies_go_when_no_version_names_them(tmp_path, monkeypatch):
     """Names are in the order of time: a copy newer than all that is named may be of a sync."""
-    discarded = []
-
-    class Copies:
-        def copies(self):
-            return {f"tables/results/{name}.parquet" for name in "1234"}
-
-        def discard(self, keys):
-            discarded.extend(keys)
-
+    copies = tmp_path / "tables" / "results"
+    copies.mkdir(parents=True)
+    for name in "1234":
+        (copies / f"{name}.parquet").touch()
     named = {"tables/results/1.parquet", "tables/runs/3.parquet"}
     monkeypatch.setattr(snapshot, "named_objects", lambda _place: named)
-    snapshot.discard_copies(Copies())
-    assert discarded == ["tables/results/2.parquet"]
+    place = ObjectLocation(SimpleNamespace(address="s3://bucket"), cache=tmp_path)
+    snapshot.discard_copies(place)
+    assert {path.stem for path in copies.iterdir()} == set("134")
 
 
 def test_without_a_cache_folder_catalogs_are_temporary(monkeypatch):
