@@ -34,7 +34,6 @@ class Conversation:
         started_at: time of its first line that has one.
         prompt: what the user asked first.
         open_calls: calls of tools without a result.
-        has_answer: whether the model has said something.
         has_sidechains: whether lines of sub-agents are among its own.
     """
 
@@ -44,7 +43,6 @@ class Conversation:
     started_at: datetime | None = None
     prompt: str | None = None
     open_calls: dict[str, None] = field(default_factory=dict)
-    has_answer: bool = False
     has_sidechains: bool = False
 
 
