@@ -448,7 +448,9 @@ def database(path, rows=(), *, table="CREATE TABLE eval_results"):
         connection.execute(
             "CREATE TABLE evals (id TEXT, created_at INTEGER, config, prompts, results)"
         )
-        connection.execute("INSERT INTO evals VALUES ('e1', 1795311773858, '{}', '[', NULL)")
+        connection.execute(
+            "INSERT INTO evals VALUES ('e1', 1795311773858, '{}', '[', ?)", ['{"durationMs": 7}']
+        )
         connection.execute("INSERT INTO evals VALUES (NULL, 'x', 'y', X'00', '[]')")
         columns = (
             "id, eval_id, prompt_idx, test_idx, response, success, score, provider, new_column"
@@ -479,6 +481,8 @@ def test_a_database_with_strange_values(tmp_path):
         "evals, row 1: prompts",
         "evals, row 2: has no id",
     ]
+    figures = query(store, "SELECT metric, value FROM lake.reported_metrics")
+    assert figures == [{"metric": "durationMs", "value": 7}]
     (kept,) = query(store, "SELECT decode(content) AS text FROM artifacts WHERE model = 'p'")[:1]
     assert json.loads(kept["text"]) == {"new_column": "kept"}
 

@@ -205,9 +205,8 @@ class _Database:
             except UnreadableRecordError as error:
                 reason = f"evals, row {seq}: {name}: {error}"
                 rejects.append(Reject(reason, seq, raw=_raw(row[name])))
-        durations = document.pop("results", None)
-        if isinstance(durations, dict) and durations:
-            document["stats"] = durations
+        # The results are in a table of their own: this column holds durations.
+        document["stats"] = document.pop("results", None)
         return {name: value for name, value in document.items() if value is not None}
 
     def _json(self, value: Json, seq: int) -> Json:
