@@ -446,6 +446,13 @@ def test_the_model_file_gives_the_name_of_the_log(store, tmp_path, file, path, r
     assert refused.outcomes["refused"] == len(rules)
 
 
+def test_an_empty_name_in_the_model_file_says_nothing_of_the_log(store, tmp_path):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "y-1.yaml").write_text("name: ''\n")
+    import_into(store, write_log(tmp_path / "2026-04-01-y.yaml", log(model="models/y-1.yaml")))
+    assert store.sql("SELECT rule FROM checks.violations").fetchall() == []
+
+
 def test_the_summary_counts_files_by_outcome(cli, tmp_path):
     folder = tmp_path / "logs"
     first = write_log(folder / "a.yaml", log([1, 2]))

@@ -62,8 +62,8 @@ def _name_in(path: Path) -> str | None:
         return None
     if not is_model_file(node, folder=path.parent.name) or not isinstance(node, MappingNode):
         return None
-    name = model_row(node, file_name=path.name)[0]["name"]
-    return name if isinstance(name, str) and name else None
+    name: str = model_row(node, file_name=path.name)[0]["name"]
+    return name or None
 
 
 def _task_files(project: Path) -> list[Path]:
