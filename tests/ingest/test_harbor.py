@@ -102,11 +102,11 @@ def test_a_call_with_its_result_and_a_result_without_a_call(store, tmp_path):
     write(tmp_path / "a.json", document(acted, step(2, llm_call_count=0)))
     imported(store, tmp_path / "a.json")
     rows = query(store, "FROM steps ORDER BY seq")
-    assert [(row["kind"], row["text"]) for row in rows] == [
-        ("model", "m1"),
-        ("tool", "gone"),
-        ("sandbox", "seen"),
-        ("agent", "m2"),
+    assert [(row["seq"], row["kind"], row["text"]) for row in rows] == [
+        (1, "model", "m1"),
+        (2, "tool", "gone"),
+        (3, "sandbox", "seen"),
+        (4, "agent", "m2"),
     ]
     tool = rows[1]
     assert (tool["name"], tool["arguments"]) == ("bash", '{"cmd":"ls"}')
@@ -115,6 +115,7 @@ def test_a_call_with_its_result_and_a_result_without_a_call(store, tmp_path):
     assert "sha256" in rows[2]["extra"]
     [row] = query(store, "FROM trials")
     assert (row["n_steps"], row["n_tool_errors"], row["passed"]) == (2, 1, None)
+    assert query(store, "SELECT seq, event FROM events") == [{"seq": 1, "event": "trajectory"}]
 
 
 @pytest.mark.parametrize(

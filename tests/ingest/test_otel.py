@@ -409,12 +409,15 @@ def test_parts_are_kept_where_text_and_calls_do_not_say_all(trials):
 @pytest.mark.slow
 def test_messages_may_be_events(trials):
     events = [
-        {"name": "gen_ai.user.message", "attributes": attributes(content="go")},
+        {"name": "gen_ai.user.message", "attributes": attributes(content="go", id="e1")},
         {"name": "gen_ai.choice", "attributes": attributes(message='{"content": "done"}')},
     ]
     trials(otlp({**call(1), "events": events}))
     rows = query(trials.store, "FROM messages ORDER BY seq")
-    assert [(row["role"], row["text"]) for row in rows] == [("user", "go"), ("assistant", "done")]
+    assert [(row["role"], row["text"], row["extra"]) for row in rows] == [
+        ("user", "go", '{"id":"e1"}'),
+        ("assistant", "done", None),
+    ]
 
 
 @pytest.mark.slow
@@ -422,12 +425,13 @@ def test_a_call_of_a_tool_has_arguments_and_result(trials):
     trials(otlp(agent(1), span(
         2, 1, gen_ai__operation__name="execute_tool", gen_ai__tool__name="ls",
         gen_ai__tool__call__id="c1", gen_ai__tool__call__arguments='{"p": 1}',
-        gen_ai__tool__call__result="a\nb",
+        gen_ai__tool__call__result="a\nb", input__value="ls p",
     )))  # fmt: skip
     (step,) = query(trials.store, "FROM steps WHERE kind = 'tool'")
     assert (step["name"], step["call_id"], step["text"]) == ("ls", "c1", "a\nb")
     assert json.loads(step["arguments"]) == {"p": 1}
     assert "result" not in step["extra"]
+    assert json.loads(step["extra"])["input.value"] == "ls p"
 
 
 @pytest.mark.slow

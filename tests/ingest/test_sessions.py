@@ -523,6 +523,7 @@ def rollout(path, **fields):
         ({"error": "agent timed out"}, (True, "timeout", True)),
         ({"rewards": None, "verifier_error": "no file"}, (None, "unknown", False)),
         ({"rewards": {"reward": "high"}}, (None, "unknown", False)),
+        ({"rewards": [1]}, (None, "unknown", False)),
     ],
 )
 def test_a_rollout_has_the_verdict_of_its_reward(tmp_path, fields, expected):
@@ -530,8 +531,10 @@ def test_a_rollout_has_the_verdict_of_its_reward(tmp_path, fields, expected):
     store = queried_store(tmp_path / "store")
     import_into(store, tmp_path / "logs")
     [trial] = trial_rows(store)
-    [row] = query(store, "SELECT success, run_id FROM results")
+    [row] = query(store, "SELECT success, run_id, extra FROM results")
     assert (trial["passed"], trial["end_reason"], row["success"]) == expected
+    # Rewards that are no scores are kept.
+    assert ("rewards" in row["extra"]) is (fields.get("rewards") == [1])
     assert (trial["n_tool_calls"], trial["duration_ms"], row["run_id"]) == (8, 60_000, "job")
     assert not query(store, "FROM checks.contradictory_outcomes")
 

@@ -276,6 +276,12 @@ def test_a_mapping_file(store, cli, tmp_path):
         ),
         ("time", "1.5,2.5,3", "score         time"),
         ("time", "2026-03-01,2026-03-02,", "time          time"),
+        # Long values are cut off to the width of the screen.
+        (
+            "output",
+            f"{'a' * 30},{'b' * 30},{'c' * 30}",
+            f"output        output                    {'a' * 20}…, bbbb",
+        ),
     ],
 )
 def test_guesses_are_visible_and_careful(cli, tmp_path, column, values, shown):
@@ -283,6 +289,7 @@ def test_guesses_are_visible_and_careful(cli, tmp_path, column, values, shown):
     path = table(tmp_path / "t.csv", "\n".join([f"model,id,{column}", *lines]))
     done = cli("import", path)
     assert shown in done.err
+    assert max(map(len, done.err.splitlines()[1:-1])) <= 80
     assert done.code == 2
 
 

@@ -241,10 +241,12 @@ def test_where_nothing_names_the_run_the_folder_does(tmp_path):
 def test_a_lock_file_names_the_run_and_model_where_metadata_do_not(tmp_path):
     logs = tmp_path / "logs"
     write(logs / "results.json", run([trial(1, run="elsewhere")]))
-    write(logs / "tb.lock", lock(model_name="gpt"))
+    write(logs / "tb.lock", lock(model_name="gpt", extra_kwargs={"effort": "low"}))
     store, _ = imported(tmp_path)
     [row] = trial_rows(store)
     assert (row["run_id"], row["model"], row["task_set"]) == ("r1", "gpt", "core==0.1.1")
+    [system] = query(store, "SELECT configuration FROM systems")
+    assert json.loads(system["configuration"])["agent_kwargs"] == {"effort": "low"}
 
 
 def layout(folder):
