@@ -95,6 +95,22 @@ def test_costs_and_times_are_metrics(store):
     assert (panel.is_binary, panel.scale) == (False, None)
 
 
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ((0.0, 1.0), (True, 1.0)),
+        ((0.0, 0.0), (False, None)),
+        ((0.5, 1.0), (False, 1.0)),
+        ((1.0, 3.0), (False, None)),
+    ],
+)
+def test_scores_of_0_and_1_alone_are_like_verdicts(store, values, kind):
+    series = read(store, "a", metric="length")[0].series
+    series[0].values.update({"t1": values, "t2": values, "t3": values, "only-a": values})
+    (panel,) = panels(series)
+    assert (panel.is_binary, panel.scale) == kind
+
+
 def test_other_versions_of_a_task_are_not_paired(store):
     (panel,) = read(store, "a", "b")
     for task, hashes in (("t1", [1, 2]), ("t2", [1, 1]), ("t3", [1, -1])):

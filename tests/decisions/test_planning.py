@@ -100,6 +100,8 @@ def test_single_attempts_plan_single_attempts(store):
     assert [row["n_tasks"] is None for row in rows] == [False, True, True, True, True]
     assert rows[0]["cost_usd"] is None
     assert rows[0]["is_cheapest"]
+    one_priced = plan(store, "a", "once", "--difference", "0.1", "--attempts", "1")
+    assert [row["cost_usd"] for row in one_priced] == [None]
 
 
 def test_the_sentence_comes_first(store):

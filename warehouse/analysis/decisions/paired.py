@@ -148,16 +148,14 @@ class Paired:
             means_b=of_b[self.b, self.bounded],
         )
 
-    def with_missing_failed(
-        self, *, is_rescored: bool = False, is_first: bool = False
-    ) -> Paired | None:
+    def with_missing_failed(self, *, is_rescored: bool, is_first: bool) -> Paired | None:
         """Return the pair with what one side lacks on tasks of the other counted as failed.
 
         None if it lacks nothing there, and of metrics for which the worst value is not known.
 
         Args:
             is_rescored: whether the verdicts are a re-score's, of which no bounds are known.
-            is_first: whether the side is the first; by default it is the second.
+            is_first: whether the side is the first, not the second.
         """
         panel = self.panel
         side, other = (self.a, self.b) if is_first else (self.b, self.a)
