@@ -3,6 +3,7 @@
 import json
 import math
 import zipfile
+from collections import defaultdict
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +13,7 @@ from inspect_cases import members as member_texts
 from support import REFERENCE, command, digests, files_in, import_into, needs_reference
 from support import new_store as store_in
 
-from exports.inspect.samples import sample_documents
+from exports.inspect.samples import sample_documents, summary_of
 from ingest.reconciliation import FileOutcome
 from warehouse.core.hashing import file_sha256
 
@@ -264,6 +265,22 @@ def test_a_run_without_a_time_is_not_of_1970(store, tmp_path):
         "SELECT runs.started_at, results.run_date, n_results FROM runs JOIN results USING (run_id)"
     )
     assert again.sql(dates).fetchall() == [(None, None, 1)]
+
+
+def test_a_result_of_another_suite_keeps_its_cost():
+    row = {"suite": "mine", "run_id": "r", "result_id": "a", "seq": 1, "input_tokens": 3}
+    for cost in (0.25, None):
+        [made] = sample_documents([defaultdict(lambda: None, row, cost_usd=cost)], ())
+        assert made["metadata"] == ({} if cost is None else {"cost_usd": cost})
+        assert made["model_usage"]["none/unknown"].get("total_cost") == cost
+
+
+def test_the_summary_of_a_sample_has_its_scores_and_messages():
+    found = summary_of(sample())
+    assert found["scores"] == {"match": {"value": "C", "answer": "Paris"}}
+    assert found["message_count"] == 2
+    found = summary_of({"id": 1, "epoch": 1, "input": "?", "target": ""})
+    assert (found["scores"], found["message_count"]) == ({}, 0)
 
 
 def test_repeated_samples_take_the_next_free_epoch():
