@@ -75,6 +75,16 @@ def test_figures_are_recomputed(store, tmp_path):
     ]
 
 
+def test_figures_of_a_run_without_samples(store, tmp_path):
+    folder = write_run(tmp_path / NAME)
+    for name in ("scenario_state", "per_instance_stats"):
+        (folder / f"{name}.json").unlink()
+    import_into(store, folder)
+    assert rows(
+        store, "SELECT DISTINCT status, reason FROM metric_audit WHERE metric = 'exact_match'"
+    ) == [("samples missing", "the store has none")]
+
+
 def test_figures_of_sums(store, tmp_path):
     scores = [(-3.0, 2, 8), (-1.0, 3, 4)]
     entries = [

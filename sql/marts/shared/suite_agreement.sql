@@ -23,7 +23,7 @@
 -- correlation_ceiling: the highest correlation that noise leaves of a perfect one: sqrt(reliability *
 --     other_reliability)
 -- reliability: share of the variance of the models' scores that is not noise: of complete results Cronbach's
---     alpha over tasks, from 0; NULL for one task
+--     alpha over tasks, from 0; NULL for one task, or where all are equal
 -- other_reliability: the same of the other task set
 WITH board AS (
     SELECT
