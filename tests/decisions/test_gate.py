@@ -485,18 +485,22 @@ rules:
 
 
 def test_the_command_reads_rules_and_writes_reports(store, tmp_path):
-    (tmp_path / "rules.yaml").write_text(RULES)
+    (tmp_path / "rules.yaml").write_text(
+        RULES + "  - {must_pass: [lacking], on_inconclusive: warn}\n"
+    )
     reports = {kind: tmp_path / f"gate.{kind}" for kind in ("junit", "markdown", "json")}
     options = [f"--{kind}={path}" for kind, path in reports.items()]
     ended = command(store.path, "gate", tmp_path / "rules.yaml", *options)
     assert (ended.code, ended.err) == (1, "")
     assert ended.out.splitlines()[0] == "m/worse against m/base"
-    assert ended.out.splitlines()[-1] == "gate failed: 2 failed"
+    assert ended.out.splitlines()[-1] == "gate failed: 2 failed, 1 not decided (warning)"
     root = ET.fromstring(reports["junit"].read_text())
-    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("2", "2", "0")
+    counts = [root.get(name) for name in ("tests", "failures", "errors", "skipped")]
+    assert counts == ["3", "2", "0", "1"]
     assert [case.get("name") for case in root.iter("testcase")] == [
         "max_drop 0.02 of passed (mine)",
         "must_pass t59",
+        "must_pass lacking",
     ]
     document = json.loads(reports["json"].read_text())
     assert (document["outcome"], document["exit_code"]) == ("failed", 1)
