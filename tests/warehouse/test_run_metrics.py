@@ -8,19 +8,26 @@ from support import add_rows, command
 from warehouse.core.hashing import content_hash
 from warehouse.engine.views.sql_files import shipped_sql
 
-[DEFINITION] = [file.sql for file in shipped_sql() if file.name == "run_metrics"]
+DEFINITIONS = {
+    file.qualified: file.sql
+    for file in shipped_sql()
+    if file.name in {"run_metrics", "run_changes"}
+}
 CHANGES = ("run", "run", "run", "replace", "rate", "prompts", "clusters", "forget")
 TASKS = range(8)
 
 
 def figures(store):
-    """Return the kept figures, after comparing them with their definition."""
+    """Return the kept figures and changes, after comparing them with their definition."""
+    kept = {}
     with store.reading() as connection:
-        kept, defined = (
-            sorted(connection.execute(query).fetchall(), key=repr)
-            for query in ("FROM scores.run_metrics", DEFINITION)
-        )
-    assert kept == defined
+        for table, query in DEFINITIONS.items():
+            # As text, in which NaN is equal to itself.
+            kept[table], defined = (
+                sorted(map(repr, connection.execute(sql).fetchall()))
+                for sql in (f"FROM {table}", query)
+            )
+            assert kept[table] == defined
     return kept
 
 
@@ -105,12 +112,14 @@ def change(store, choice, step):
 
 def check_random_changes(store, seed, n_steps):
     choice = random.Random(seed)
+    seen = set()
     for step in range(n_steps):
         change(store, choice, step)
-        figures(store)
+        seen |= {table for table, rows in figures(store).items() if rows}
     grown = figures(store)
     store.sync(rebuild=True)
-    assert figures(store) == grown != []
+    assert figures(store) == grown
+    assert seen == DEFINITIONS.keys()
 
 
 @pytest.mark.slow
@@ -133,4 +142,15 @@ def test_prompts_that_come_later_make_a_figure(store):
     assert ("tool_use",) not in store.sql(metrics).fetchall()
     add_tasks(store, choice, "openclaw", 0)
     assert ("tool_use",) in store.sql(metrics).fetchall()
+    figures(store)
+
+
+@pytest.mark.slow
+def test_ratings_that_come_later_change_what_a_run_gained(store):
+    for run_id in ("r1", "r2"):
+        add_run(store, random.Random(0), "mine", run_id)
+    for step in range(6):
+        add_ratings(store, random.Random(step), step)
+    compared = "SELECT true FROM model_history WHERE metric = 'helpful' AND n_compared > 0"
+    assert store.sql(compared).fetchall()
     figures(store)

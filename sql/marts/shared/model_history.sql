@@ -28,79 +28,8 @@
 -- p_value: two-sided p-value of the test
 -- p_holm: adjusted for all runs of the model in the task set by this metric (Holm 1979); NULL where
 --     verdicts are missing in the run or in the one before: the judged tasks may not be like the others
-WITH score_steps AS (
-    SELECT
-        entry,
-        task,
-        scorer,
-        metric,
-        filter,
-        change,
-        if(change IS NULL, NULL, score - previous_score) AS difference
-    FROM scores.score_changes
-),
-
--- The changes by cluster, where tasks depend on each other.
-clustered AS (
-    SELECT
-        entry,
-        scorer,
-        metric,
-        filter,
-        list(difference ORDER BY unit) AS sums,
-        list(n_tasks ORDER BY unit) AS sizes
-    FROM (
-        SELECT
-            steps.entry,
-            steps.scorer,
-            steps.metric,
-            steps.filter,
-            coalesce(clusters.cluster, steps.task) AS unit,
-            list_aggregate(list(steps.difference ORDER BY steps.task), 'fsum') AS difference,
-            count(*) AS n_tasks
-        FROM score_steps AS steps
-        JOIN scores.entries AS entries ON steps.entry = entries.entry
-        SEMI JOIN (FROM scores.task_clusters WHERE NOT is_copy) AS sets
-            ON entries.suite = sets.suite
-            AND entries.task_set = sets.task_set
-        LEFT JOIN scores.task_clusters AS clusters ON steps.task = clusters.task
-        WHERE steps.change IS NOT NULL
-        GROUP BY ALL
-    ) AS units
-    GROUP BY entry, scorer, metric, filter
-    HAVING count(*) < sum(n_tasks)
-),
-
--- The columns of `scores.run_changes`.
-score_changes AS (
-    SELECT
-        listed.*,
-        len(clustered.sizes) AS n_units,
-        coalesce(cluster_df(clustered.sizes), greatest(n_compared - 1, 1)) AS df,
-        change_error(differences, change, clustered.sums, clustered.sizes) AS standard_error
-    FROM (
-        SELECT
-            entry,
-            scorer,
-            metric,
-            filter,
-            count(change) AS n_compared,
-            count(*) FILTER (change = 'gained') AS n_gained,
-            count(*) FILTER (change = 'lost') AS n_lost,
-            list_sort(list(difference) FILTER (change IS NOT NULL)) AS differences,
-            ordered_mean(differences) AS change
-        FROM score_steps
-        GROUP BY entry, scorer, metric, filter
-    ) AS listed
-    LEFT JOIN clustered
-        ON listed.entry = clustered.entry
-        AND listed.scorer IS NOT DISTINCT FROM clustered.scorer
-        AND listed.metric = clustered.metric
-        AND listed.filter IS NOT DISTINCT FROM clustered.filter
-),
-
 -- As in the leaderboard.
-intervals AS (
+WITH intervals AS (
     SELECT
         suite,
         run_id,
@@ -114,26 +43,16 @@ intervals AS (
 
 figures AS (
     SELECT
-        rates.*,
+        *,
         NULL AS scorer,
         'passed' AS metric,
         NULL AS filter,
         NULL AS score,
         NULL AS score_low,
         NULL AS score_high,
-        NULL AS n_scored,
-        coalesce(changes.n_compared, 0) AS n_compared,
-        coalesce(changes.n_gained, 0) AS n_gained,
-        coalesce(changes.n_lost, 0) AS n_lost,
-        changes.n_kept,
-        coalesce(changes.is_pass_or_fail, false) AS is_pass_or_fail,
-        changes.change,
-        changes.n_units,
-        changes.df,
-        changes.standard_error
-    FROM scores.run_rates AS rates
-    LEFT JOIN scores.run_changes AS changes ON rates.entry = changes.entry
-    WHERE rates.pass_rate IS NOT NULL
+        NULL AS n_scored
+    FROM scores.run_rates
+    WHERE pass_rate IS NOT NULL
     UNION ALL
     SELECT
         rates.* REPLACE (
@@ -150,28 +69,18 @@ figures AS (
         metrics.mean AS score,
         if(intervals.run_id IS NULL, metrics.mean_low, intervals.score_low) AS score_low,
         if(intervals.run_id IS NULL, metrics.mean_high, intervals.score_high) AS score_high,
-        metrics.n_tasks AS n_scored,
-        changes.n_compared,
-        changes.n_gained,
-        changes.n_lost,
-        NULL AS n_kept,
-        false AS is_pass_or_fail,
-        changes.change,
-        changes.n_units,
-        changes.df,
-        changes.standard_error
+        metrics.n_tasks AS n_scored
     FROM scores.run_rates AS rates
-    JOIN score_changes AS changes ON rates.entry = changes.entry
-    JOIN scores.headline_scores AS metrics
-        ON changes.entry = metrics.entry
-        AND changes.scorer IS NOT DISTINCT FROM metrics.scorer
-        AND changes.metric = metrics.metric
-        AND changes.filter IS NOT DISTINCT FROM metrics.filter
+    JOIN scores.headline_scores AS metrics ON rates.entry = metrics.entry
     LEFT JOIN intervals
         ON rates.suite = intervals.suite
         AND rates.run_id = intervals.run_id
         AND rates.model = intervals.model
         AND metrics.metric = intervals.metric
+    WHERE
+        NOT metrics.is_corrected
+        AND metrics.mean IS NOT NULL
+        AND (metrics.metric <> 'passed' OR metrics.scorer IS NOT NULL OR metrics.filter IS NOT NULL)
 ),
 
 completed AS (
@@ -183,10 +92,18 @@ completed AS (
 described AS (
     SELECT
         figures.*,
+        coalesce(changes.n_compared, 0) AS n_compared,
+        coalesce(changes.n_gained, 0) AS n_gained,
+        coalesce(changes.n_lost, 0) AS n_lost,
+        changes.n_kept,
+        changes.change,
+        changes.n_units,
+        changes.df,
+        changes.standard_error,
+        coalesce(changes.is_pass_or_fail, false) AND changes.n_units IS NULL AS is_paired_verdict,
         completed.completed_by,
         headers.is_adaptive,
         repeats.entry IS NOT NULL AS repeats_failures,
-        is_pass_or_fail AND n_units IS NULL AS is_paired_verdict,
         CASE
             WHEN figures.metric = 'passed' AND figures.scorer IS NULL THEN 1
             WHEN list_contains(traits.percent_metrics, figures.metric) THEN 100
@@ -195,6 +112,11 @@ described AS (
     JOIN scores.run_headers AS headers
         ON figures.suite = headers.suite
         AND figures.run_id = headers.run_id
+    LEFT JOIN scores.run_changes AS changes
+        ON figures.entry = changes.entry
+        AND figures.scorer IS NOT DISTINCT FROM changes.scorer
+        AND figures.metric = changes.metric
+        AND figures.filter IS NOT DISTINCT FROM changes.filter
     LEFT JOIN suite_traits AS traits ON figures.suite = traits.suite
     LEFT JOIN completed ON figures.entry = completed.entry
     LEFT JOIN (SELECT DISTINCT entry FROM scores.series_runs WHERE NOT is_comparable) AS repeats

@@ -2,6 +2,7 @@
 -- reducer mean, without those of the verdict. The leaderboard and the history need no others.
 -- grain: run × provider × model × settings × task set × scorer × metric × filter
 -- inherits: metrics, scores.run_metrics
+-- is_corrected: whether it is a judge's figure corrected by labels, or one by votes; see docs/judges.md
 SELECT
     entry,
     scorer,
@@ -12,7 +13,8 @@ SELECT
     n_clusters,
     mean_low,
     mean_high,
-    NULL AS remark
+    NULL AS remark,
+    false AS is_corrected
 FROM scores.run_metrics
 LEFT JOIN suite_traits AS traits USING (suite)
 WHERE
@@ -30,7 +32,8 @@ SELECT
     NULL AS n_clusters,
     mean_low,
     mean_high,
-    remark
+    remark,
+    true AS is_corrected
 FROM scores.corrected_means
 LEFT JOIN suite_traits AS traits USING (suite)
 WHERE is_headline(metric, traits.headline_metrics, traits.minor_metrics)

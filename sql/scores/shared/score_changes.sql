@@ -34,7 +34,7 @@ WITH scored AS (
         ON tasks.suite = times.suite
         AND tasks.run_id = times.run_id
     -- A poster without a prediction has none.
-    LEFT JOIN scores.task_facts AS facts
+    LEFT JOIN (FROM scores.task_facts) AS facts
         ON tasks.entry = facts.entry
         AND tasks.task = facts.task
     LEFT JOIN scores.failure_repeats AS repeats ON tasks.entry = repeats.entry

@@ -15,9 +15,13 @@ from warehouse.engine.tables.pair_tests import update_pair_tests
 from warehouse.engine.tables.raters.corrected_means import update_corrected_means
 from warehouse.engine.tables.raters.judge_agreement import update_judge_agreement
 from warehouse.engine.tables.raters.vote_scores import update_vote_scores
-from warehouse.engine.tables.run_metrics import compute_run_metrics, update_run_metrics
+from warehouse.engine.tables.run_metrics import (
+    compute_run_metrics,
+    have_scores,
+    update_run_metrics,
+)
 from warehouse.engine.tables.runs import in_parts, runs_in
-from warehouse.engine.tables.score_tables import replace_runs
+from warehouse.engine.tables.score_tables import replace_runs, restricted_query
 from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
@@ -73,9 +77,12 @@ CREATE OR REPLACE TEMP TABLE changed_boards AS
 """
 # The tables of series.
 _BY_SERIES = ("drift_breaks", "run_changes")
+# `measured_runs` are those whose other scores may have changed.
 _WITH_RATED_RUNS = """
 INSERT INTO changed_series
-    FROM scores.series_runs SEMI JOIN rated_runs USING (suite, run_id)
+    FROM scores.series_runs
+    SEMI JOIN (SELECT suite, run_id FROM rated_runs UNION SELECT suite, run_id FROM measured_runs)
+        USING (suite, run_id)
 """
 _DROP_SERIES = """
 DELETE FROM {table} AS rows USING changed_series AS changed WHERE rows.subject = changed.subject
@@ -99,6 +106,18 @@ CREATE OR REPLACE TEMP TABLE runs_of_part AS
     FROM scores.series_runs
     SEMI JOIN (FROM series_parts WHERE part = {part}) AS chosen USING (subject)
 """
+# What `scores.run_changes` reads of `scores.score_changes`, and what that reads.
+_SCORE_CHANGES = """
+CREATE OR REPLACE TEMP TABLE changes_of_part (
+    entry UBIGINT, task UBIGINT, scorer VARCHAR, metric VARCHAR, filter VARCHAR,
+    score DOUBLE, previous_score DOUBLE, change VARCHAR
+)
+"""
+_INSERT_CHANGES = """
+INSERT INTO changes_of_part
+    SELECT entry, task, scorer, metric, filter, score, previous_score, change FROM ({query})
+"""
+_READ_BY_CHANGES = ("scores.recorded_attempts", "scores.task_rates", "scores.task_facts")
 
 
 def compute_boards(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
@@ -219,7 +238,7 @@ def _rate(connection: duckdb.DuckDBPyConnection, file: SqlFile) -> None:
 
 def _compute_series(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
     """Compute the rows of the series in the temporary table `changed_series`."""
-    [changes] = (file for file in shipped_sql() if file.name == "task_changes")
+    views = {file.name: file.sql for file in shipped_sql()}
     by_series = [file for file in files if file.name in _BY_SERIES]
     for file in by_series:
         connection.execute(_DROP_SERIES.format(table=file.qualified))
@@ -227,8 +246,22 @@ def _compute_series(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFi
     parts = connection.execute("SELECT DISTINCT part FROM series_parts ORDER BY part").fetchall()
     for (part,) in parts:
         connection.execute(_RUNS_OF_PART.format(part=part))
+        _compute_score_changes(connection, views["score_changes"])
         for file in by_series:
             # A view that is written out reads these runs only.
-            query = file.sql.replace("scores.task_changes", f"({changes.sql})")
+            query = file.sql.replace("scores.task_changes", f"({views['task_changes']})")
+            query = query.replace("scores.score_changes", "changes_of_part")
             query = query.replace("scores.series_runs", "runs_of_part")
             connection.execute(f"INSERT INTO {file.qualified} {query}")
+
+
+def _compute_score_changes(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """Compute `scores.score_changes` of the runs of a part, if these have any scores.
+
+    Planning the query would take longer than the rest of a small sync.
+    """
+    connection.execute(_SCORE_CHANGES)
+    runs = runs_in(connection, "(SELECT DISTINCT suite, run_id, true AS is_new FROM runs_of_part)")
+    if runs is not None and have_scores(connection, runs):
+        query, parameters = restricted_query(sql, _READ_BY_CHANGES, runs)
+        connection.execute(_INSERT_CHANGES.format(query=query), parameters)

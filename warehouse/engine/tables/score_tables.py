@@ -197,15 +197,27 @@ def replace_runs(
         if file.family not in (*_FAMILIES_OF_ALL, *runs.ranges):
             continue
         delete_runs(connection, file, runs)
-        restriction, parameters = runs.restrict()
-        query = file.sql
-        for relation in file.restricted:
-            read = f"FROM (FROM {_written_out(relation)} {restriction})"
-            query = query.replace(f"FROM {relation}", read)
+        query, parameters = restricted_query(file.sql, file.restricted, runs)
+        restriction, of_rows = runs.restrict()
         connection.execute(
             f"INSERT INTO {file.qualified} SELECT facts.* FROM ({query}) AS facts {restriction}",
-            parameters * (1 + query.count(restriction)),
+            parameters + of_rows,
         )
+
+
+def restricted_query(sql: str, relations: Iterable[str], runs: Runs) -> tuple[str, list[str]]:
+    """Return a query with what it reads restricted to some runs, and its parameters.
+
+    Args:
+        sql: the query.
+        relations: tables (suite, run_id), and views, which may read some that come later.
+        runs: the runs.
+    """
+    restriction, parameters = runs.restrict()
+    for relation in relations:
+        read = f"FROM (FROM {_written_out(relation)} {restriction})"
+        sql = sql.replace(f"FROM {relation}", read)
+    return sql, parameters * sql.count(restriction)
 
 
 def _written_out(relation: str) -> str:
