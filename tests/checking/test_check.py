@@ -307,6 +307,7 @@ def test_a_damaged_batch_is_missing(copy, monkeypatch):
     assert ended.err.count("left out") == 1
 
 
+@pytest.mark.slow
 def test_our_own_run_without_settings_is_found(copy):
     change(copy, "UPDATE lake.runs SET origin = 'runner' WHERE suite = 'posters'")
     [checked] = run_checks(copy, only("runs of our own runner"))

@@ -322,6 +322,7 @@ def imports_of(path):
             yield node.module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_packages_follow_the_import_rules(folder):
     for path in (ROOT / folder).rglob("*.py"):

@@ -84,6 +84,7 @@ def test_silver_and_people_are_compared_with_gold_by_poster(gold):
     assert (events["quadratic_kappa"], events["mean_difference"]) == (1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_two_annotators_are_compared_with_each_other(gold):
     ben, anong = (records(SAMPLES / "benchmark" / "annotations" / who) for who in ("ben", "anong"))
     share = sum(ben[task] == anong[task] for task in ben) / len(ben)

@@ -32,6 +32,7 @@ def test_the_newest_run_is_first_whatever_its_suite(store):
     assert [row["run_date"][-1] for row in rows] == ["4", "3", "3", "2"]
 
 
+@pytest.mark.slow
 def test_suite_and_date_are_seen_at_80_columns(store):
     screen = shown_on_terminal(store.path, ["runs"], 80)
     assert {"suite", "run_date", "pass_rate"} <= set(screen.splitlines()[0].split())

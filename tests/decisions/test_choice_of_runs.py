@@ -129,6 +129,7 @@ def test_failures_that_were_asked_again_are_named(table):
     assert row == (after[0]["mean_b"],)
 
 
+@pytest.mark.slow
 def test_failures_that_could_be_asked_by_chance_are_only_fewer_tasks(table):
     # With 90 of 100 failed, six failed tasks are no evidence: p = 0.52.
     table.run("a", verdicts(100, 10))

@@ -371,6 +371,7 @@ def test_a_cost_without_an_interval_is_never_passed(tmp_path, n_tasks, n_passed)
     assert f"{n_passed} of {n_tasks} tasks passed, too few for an interval" in decision.reason
 
 
+@pytest.mark.slow
 def test_a_model_that_costs_nothing_is_within_every_limit(tmp_path):
     store = queried_store(tmp_path / "store")
     with store.record(suite="mine", model="m/free") as log:
@@ -426,6 +427,7 @@ def test_tasks_of_a_cluster_are_not_independent(pages):
     assert proof.p_value == pytest.approx(p)
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_value_is_wider_over_clusters(pages):
     rule = Rule(kind="min_value", limit=0.7)
     apart = only(decide(pages, rule, candidate="m/next", baseline=None))
@@ -515,6 +517,7 @@ def test_options_replace_values_of_the_file(store, tmp_path):
     assert (ended.code, ended.out.splitlines()[-1]) == (0, "gate passed: 2 passed")
 
 
+@pytest.mark.slow
 def test_the_option_replaces_what_a_rule_may_miss(store, tmp_path):
     text = "candidate: m/same\nbaseline: m/base\nsuite: mine\n"
     text += "rules: [{max_drop: 0.02, max_missed: 0.03}]"

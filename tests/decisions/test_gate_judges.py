@@ -132,6 +132,7 @@ def test_an_interval_with_the_minimum_inside_is_inconclusive(verdict_of):
     assert "judge j: its kappa is not shown to be min_judge_kappa (0.6) or more" in decision.reason
 
 
+@pytest.mark.slow
 def test_a_rule_has_a_minimum_of_its_own(verdict_of):
     rules = [drop(metric="helpful", min_judge_kappa=least) for least in (0.1, 0.99)]
     rules.append(drop(metric="helpful", min_judge_kappa=0.1, max_judge_age_days=9))
@@ -219,6 +220,7 @@ def test_a_judge_whose_ratings_are_a_run_of_their_own(store):
     assert (judge["judge"], judge["n_items"]) == ("j", N)
 
 
+@pytest.mark.slow
 def test_labels_of_some_answers_are_not_decided_themselves(verdict_of):
     verdict = verdict_of(labels_of(GOOD))
     assert only(verdict).scorer == "j"

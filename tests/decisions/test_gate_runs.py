@@ -285,6 +285,7 @@ def test_costs_are_confirmed_by_the_candidate_alone(tmp_path):
     assert decided.reason.endswith("; the first run alone fails")
 
 
+@pytest.mark.slow
 def test_costs_are_those_of_the_run_that_counts(tmp_path):
     full, smoke = rows("full", 1, 0), rows("smoke", 2, 0, n_tasks=50)
     for row in smoke[1]:

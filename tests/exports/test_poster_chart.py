@@ -28,6 +28,7 @@ def labels(svg, name):
     return [t for t in ET.fromstring(svg).iter(f"{SVG}text") if (t.text or "").startswith(name)]
 
 
+@pytest.mark.slow
 def test_labels_are_escaped_and_do_not_touch():
     name = 'โมเดล<b>&"x"'
     svg = draw_svg(points(40, name), "silver")
@@ -64,6 +65,7 @@ def test_the_layout_depends_only_on_the_names():
 COSTS = st.lists(st.one_of(st.none(), st.just(0.0), st.floats(1e-6, 100)), max_size=40)
 
 
+@pytest.mark.slow
 @given(COSTS)
 def test_no_two_models_stand_on_one_line(costs):
     places = sorted(cost_axis(costs, 560).places)

@@ -136,6 +136,7 @@ def test_all_entries_of_the_boards_follow_from_the_votes(tmp_path):
     assert check_figures(store, metrics) == len(records) == 42
 
 
+@pytest.mark.slow
 def test_what_a_preference_says(tmp_path):
     said = [1.25, 1.0000000918, 1.5, 1.5000000001, 2.0, 1, 0, None, 2.5, -1, "2", True]
     records = [{**VOTE, "preference": each, "instruction": f"q{n}"} for n, each in enumerate(said)]

@@ -44,6 +44,7 @@ def test_attempts_are_counted_and_not_invented(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_the_board_ranks_by_the_mean_share_of_attempts(tmp_path):
     lines = [cell(model="five", pass1=k / 5, count=5, example_id=f"i{k}") for k in (0, 1, 5)]
     [row] = query(imported(tmp_path, write_lines(tmp_path / "x.jsonl", *lines)), BOARD.format("b"))

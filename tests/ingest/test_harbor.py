@@ -93,6 +93,7 @@ def call(**fields):
     return {"tool_call_id": "c", "function_name": "bash", "arguments": {"cmd": "ls"}, **fields}
 
 
+@pytest.mark.slow
 def test_a_call_with_its_result_and_a_result_without_a_call(store, tmp_path):
     results = [
         {"source_call_id": "c", "content": "gone", "extra": {"exit_code": 2, "is_error": True}},
@@ -118,6 +119,7 @@ def test_a_call_with_its_result_and_a_result_without_a_call(store, tmp_path):
     assert query(store, "SELECT seq, event FROM events") == [{"seq": 1, "event": "trajectory"}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rewards", "exception", "expected"),
     [
@@ -220,6 +222,7 @@ def test_what_cannot_be_used_is_rejected_with_its_place(store, tmp_path):
     assert trial_row["n_steps"] == 1
 
 
+@pytest.mark.slow
 def test_a_document_that_is_cut_off_keeps_its_whole_steps(store, tmp_path):
     text = json.dumps({**document(step(1), step(2), step(3)), "schema_version": "ATIF-v1.7"})
     (tmp_path / "a.json").write_text(text[: text.index('"m3"')], "utf-8")
@@ -228,6 +231,7 @@ def test_a_document_that_is_cut_off_keeps_its_whole_steps(store, tmp_path):
     assert row["n_steps"] == 2
 
 
+@pytest.mark.slow
 def test_ids_of_calls_that_are_no_texts_join_nothing(store, tmp_path):
     calls = [{"tool_call_id": [1], "function_name": "ls", "arguments": {}}]
     observed = {"results": [{"source_call_id": [1], "content": "a.txt"}]}
@@ -237,6 +241,7 @@ def test_ids_of_calls_that_are_no_texts_join_nothing(store, tmp_path):
     assert [(row["name"], row["text"]) for row in rows] == [("ls", None), (None, "a.txt")]
 
 
+@pytest.mark.slow
 def test_documents_without_ids_are_told_apart_by_their_first_step(store, tmp_path):
     for name, text in {"a": "one", "b": "two", "copy": "one"}.items():
         value = document(step(1, "user", message=text), step(2))
@@ -246,6 +251,7 @@ def test_documents_without_ids_are_told_apart_by_their_first_step(store, tmp_pat
     assert len(query(store, "FROM trials")) == 2
 
 
+@pytest.mark.slow
 def test_a_step_of_an_unknown_source_keeps_its_source_and_no_tokens_twice(store, tmp_path):
     odd = step(1, "oracle", metrics={"prompt_tokens": 5, "logprobs": [0.5]})
     write(tmp_path / "a.json", document(odd))

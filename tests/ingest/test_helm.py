@@ -61,6 +61,7 @@ def test_one_option_is_no_choice(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_figures_are_recomputed(store, tmp_path):
     write_run(tmp_path / NAME)
     import_into(store, tmp_path)
@@ -75,6 +76,7 @@ def test_figures_are_recomputed(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_figures_of_a_run_without_samples(store, tmp_path):
     folder = write_run(tmp_path / NAME)
     for name in ("scenario_state", "per_instance_stats"):
@@ -85,6 +87,7 @@ def test_figures_of_a_run_without_samples(store, tmp_path):
     ) == [("samples missing", "the store has none")]
 
 
+@pytest.mark.slow
 def test_figures_of_sums(store, tmp_path):
     scores = [(-3.0, 2, 8), (-1.0, 3, 4)]
     entries = [
@@ -301,6 +304,7 @@ def test_a_file_that_cannot_be_used(store, tmp_path, name, text, reason):
     assert any(why.startswith(reason) for (why,) in rows(store, "SELECT reason FROM quarantine"))
 
 
+@pytest.mark.slow
 def test_values_of_wrong_types(store, tmp_path):
     odd = [
         request(0, request=5, result=[], output_mapping=3, annotations=7, train_trial_index="x"),
@@ -325,6 +329,7 @@ def test_values_of_wrong_types(store, tmp_path):
     assert json.loads(source)["note"] == "\ud800"
 
 
+@pytest.mark.slow
 def test_tables_and_summaries_of_a_suite(store, tmp_path):
     suite = tmp_path / "runs" / "v1"
     (suite / "groups" / "json").mkdir(parents=True)
@@ -407,6 +412,7 @@ def test_exact_match_is_the_verdict(store, tmp_path):
     ) == [("passed", 0.5)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("extra", "reason"),
     [

@@ -153,6 +153,7 @@ def test_every_figure_follows_from_trials_and_variants(store, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_windows_of_a_long_text_are_scored_one_by_one(store, tmp_path):
     adapter = {"method": "language_modeling", "model": "org/m"}
     # Two windows with the same statistics are two.
@@ -208,6 +209,7 @@ def test_the_number_of_instances_is_that_of_the_figures_part(store, tmp_path):
     ) == [("test easy", 2, 2, "differs", None), ("test hard", 1, 1, "differs", None)]
 
 
+@pytest.mark.slow
 def test_samples_of_a_split_that_are_missing_are_not_a_difference(store, tmp_path):
     requests = [request(n) for n in range(4)]
     for n in (2, 3):

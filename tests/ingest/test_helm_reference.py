@@ -132,6 +132,7 @@ def test_every_statistic_of_an_instance(store, run_ids):
     assert n == len(found)
 
 
+@pytest.mark.slow
 def test_every_figure_is_recomputed_or_says_why_not(store, run_ids):
     found = {}
     for run_id, metric, reported, status, reason in store.sql(

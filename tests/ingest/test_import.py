@@ -187,6 +187,7 @@ def test_replacements_follow_each_other(store, tmp_path):
     assert prompts(store) == named(1, 2, 9)
 
 
+@pytest.mark.slow
 def test_replace_by_a_part_removes_the_rest(store, tmp_path):
     import_into(store, write_log(tmp_path / "a.yaml", log([1, 2, 3])))
     summary = import_into(store, write_log(tmp_path / "b.yaml", log([2])), replace=True)

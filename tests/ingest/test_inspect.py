@@ -469,6 +469,7 @@ def test_a_log_imported_while_it_grows_ends_as_the_whole(tmp_path, samples):
         assert digest_of(tmp_path / str(number), *order) == expected, number
 
 
+@pytest.mark.slow
 def test_of_a_sample_that_was_tried_again_the_last_counts(store, tmp_path, samples):
     first = copy.deepcopy(samples[1]) | {"uuid": "earlier", "scores": {}}
     path = write_eval(tmp_path / "log.eval", finished(), [samples[0], first])
@@ -491,6 +492,7 @@ def test_a_log_scored_differently_conflicts(store, tmp_path, samples):
     assert store.sql("SELECT count(*) FILTER (is_correct) FROM results").fetchall() == [(3,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["eval", "json"])
 def test_a_header_without_samples_is_a_run_with_figures(store, tmp_path, kind):
     write = write_eval if kind == "eval" else write_json
@@ -500,6 +502,7 @@ def test_a_header_without_samples_is_a_run_with_figures(store, tmp_path, kind):
     assert store.sql("SELECT status FROM metric_audit").fetchall() == [("samples missing",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epochs_held", "figure", "expected"),
     [
@@ -518,6 +521,7 @@ def test_a_log_without_all_its_epochs_lacks_samples(store, tmp_path, epochs_held
     assert store.sql(rows).fetchall() == [expected]
 
 
+@pytest.mark.slow
 def test_documents_without_columns_are_kept(store, tmp_path, samples):
     reductions = [{"scorer": "match", "samples": []}]
     named = members(finished(), samples)

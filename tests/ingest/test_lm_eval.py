@@ -151,6 +151,7 @@ def test_a_cut_file_then_the_whole(tmp_path, run):
     assert digests(parts, without=without) == digests(whole, without=without)
 
 
+@pytest.mark.slow
 def test_naming_any_file_imports_the_run(store, run):
     assert outcomes(import_into(store, run[1])) == {FileOutcome.IMPORTED: 1}
     assert outcomes(import_into(store, run[2], run[0])) == {FileOutcome.UNCHANGED: 1}
@@ -244,6 +245,7 @@ def test_older_and_chat_arguments(store, tmp_path):
     assert json.loads(extra)["arguments"] == [["one", " c"], ["other", " c"]]
 
 
+@pytest.mark.slow
 def test_nothing_is_lost(store, tmp_path):
     plain = sample(0, note={"deep": [1, 2.50]}, judged="truthful")
     odd = sample(1, acc=math.inf, doc={"q": "\ud800", "n": 12345678901234567890123})
@@ -663,6 +665,7 @@ def test_a_list_of_samples_is_read_as_lines_are(tmp_path, monkeypatch, indent):
     assert found["list"] == found["lines"]
 
 
+@pytest.mark.slow
 def test_filters_that_a_list_does_not_name(store, tmp_path):
     made = [generated(n, filter_="f", score=float(n > 0)) for n in range(3)]
     made += [generated(n, ("b", "a"), filter_="f", score=1.0) for n in range(3)]

@@ -113,6 +113,7 @@ def figures(store):
     ).fetchall()
 
 
+@pytest.mark.slow
 def test_every_figure(store):
     found = {}
     for task, metric, name, value, text, stderr, extra, n, is_group, up, path, kind in figures(
@@ -141,6 +142,7 @@ def test_every_figure(store):
         assert ours["up"] == row.get("higher_is_better")
 
 
+@pytest.mark.slow
 def test_every_figure_is_recomputed_or_says_why_not(store):
     audit = {}
     for path, task, metric, name, statistic, status, reason in store.sql(

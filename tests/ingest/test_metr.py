@@ -59,6 +59,7 @@ def test_runs_are_attempts_without_order(tmp_path):
     assert task["extra"] == '{"human_minutes":2.5,"human_source":"baseline"}'
 
 
+@pytest.mark.slow
 def test_times_are_milliseconds_or_seconds_and_zero_is_none(tmp_path):
     path = write_lines(
         tmp_path / "runs.jsonl",

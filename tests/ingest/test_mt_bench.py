@@ -218,6 +218,7 @@ def test_tables_of_judges_follow_from_their_judgements(logs):
             assert row[metric] == reported[label, metric], (label, row["protocol"], metric)
 
 
+@pytest.mark.slow
 def test_the_figure_of_models_and_categories_follows_from_the_grades(logs):
     rows = query(
         logs,

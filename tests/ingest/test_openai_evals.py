@@ -243,6 +243,7 @@ def test_only_a_validator_judges_by_metrics(store, tmp_path, cls, values, expect
     assert verdicts(store) == expected
 
 
+@pytest.mark.slow
 @needs_peers
 def test_verdicts_of_the_reference_logs_are_their_matches(logs):
     found = query(

@@ -174,6 +174,7 @@ def test_snapshots_are_parsed_like_the_original():
                     assert parse_snapshot(expected["path"], text.encode()) == expected
 
 
+@pytest.mark.slow
 def test_percentiles_in_sql_equal_the_original(store):
     cases = [case for case in read_cases("percentiles") if "raises" not in case]
     rows = store.sql(

@@ -127,6 +127,7 @@ def test_number_for_events_is_scored_with_a_note(reference):
     assert row["reason"] == "prediction: events is a number, not a list: scored as having none"
 
 
+@pytest.mark.slow
 @needs_reference
 def test_states_of_predictions_are_distinguished(reference):
     query = "SELECT DISTINCT output_state FROM lake.results WHERE run_id = $run"

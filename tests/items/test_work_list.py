@@ -82,6 +82,7 @@ def test_the_worst_come_first(quiz):
     assert set(names[:2]) == {"dead", "wrong"}
 
 
+@pytest.mark.slow
 def test_figures_of_items(quiz):
     found = rows(quiz)
     assert found["wrong"]["n_agreeing"] == N_SYSTEMS - 1

@@ -326,6 +326,7 @@ def before_locking(monkeypatch):
     return arrange
 
 
+@pytest.mark.slow
 def test_a_new_journal_is_not_mistaken_for_an_abandoned_one(tmp_path, before_locking):
     before_locking(lambda: recover_journals(Lake(tmp_path)))
     with Journal(tmp_path, RUN) as journal:

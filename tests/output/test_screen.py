@@ -251,6 +251,7 @@ def test_names_that_differ_where_no_one_fold_shows_it_stay_different():
     assert all(cell_len(name) <= 3 for name in fold_apart(names, 3))
 
 
+@pytest.mark.slow
 def test_names_that_each_begin_the_next_need_no_deep_stack():
     names = ["a" * n for n in range(1, 2_500)]
     folded = fold_apart(names, 20)

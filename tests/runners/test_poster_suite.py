@@ -167,6 +167,7 @@ def test_a_run_records_prompts_hashes_and_settings(finished):
     ]
 
 
+@pytest.mark.slow
 def test_no_image_is_stored_or_exported(finished):
     space, _ = finished
     for image in (SAMPLES / "images").iterdir():

@@ -92,6 +92,7 @@ def test_statuses(provider, status, availability, failure_type):
     assert result.text == body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", HTTP_PROVIDERS)
 def test_a_missing_model(provider):
     body = '{"error":{"message":"model \\"m\\" not found, try pulling it first"}}'

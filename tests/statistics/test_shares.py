@@ -32,6 +32,7 @@ def test_a_judge_that_takes_the_first_in_70_percent_is_named():
     assert chance_of_naming(0.7, 0.3) == pytest.approx(0.979, abs=5e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.5, 0.9])
 def test_a_fair_judge_is_rarely_named(share):
     assert chance_of_naming(share / 2, share / 2) <= 0.05

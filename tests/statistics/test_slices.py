@@ -37,6 +37,7 @@ def test_nothing_to_compare_is_no_difference(values, slices):
     assert slices_p_value(np.array(values), np.array(slices), seed=1) == 1.0
 
 
+@pytest.mark.slow
 def test_it_keeps_its_level():
     random = np.random.default_rng(7)
     slices = np.repeat([0, 1, 2], [5, 10, 15])

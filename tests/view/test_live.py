@@ -142,6 +142,7 @@ def test_a_journal_that_was_cut_is_read_again(store, watch):
         assert only_run(watch)["done"] == 1
 
 
+@pytest.mark.slow
 def test_shards_are_one_run(store, watch):
     with Journal(store.path, RUN) as first:
         first.append([header(6), result(0), result(1)])
@@ -259,6 +260,7 @@ def test_what_people_say_is_no_run(store, watch):
         assert watch.poll()["runs"] == []
 
 
+@pytest.mark.slow
 def test_a_recording_ends_when_it_says_so(store, watch, monkeypatch):
     monkeypatch.setattr("warehouse.analysis.live.run._UNLOCKED_SECONDS", 0)
     monkeypatch.setattr("warehouse.analysis.live.run._CHECK_SECONDS", 0)

@@ -170,6 +170,7 @@ def test_a_sync_elsewhere_gets_the_warehouse_at_once(store):
             pass
 
 
+@pytest.mark.slow
 def test_a_page_waits_for_a_sync_elsewhere(store, monkeypatch):
     monkeypatch.setattr("exports.view.store_pages._PATIENCE_SECONDS", 0.1)
     pages = served(store)

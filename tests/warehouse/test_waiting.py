@@ -41,6 +41,7 @@ def announcement(reason):
     return [f"building the warehouse from 2 results ({reason}); this takes about 20 seconds"]
 
 
+@pytest.mark.slow
 def test_the_first_build_is_announced(store, said):
     store.sync()
     assert said == announcement("there is none yet")
@@ -56,6 +57,7 @@ def test_a_rebuild_says_that_it_was_asked_for(store, said):
     assert said == announcement("as asked")
 
 
+@pytest.mark.slow
 def test_a_damaged_warehouse_is_the_reason(store, said):
     store.warehouse.write_bytes(b"no database")
     store.sync()
@@ -177,6 +179,7 @@ def test_a_damaged_warehouse_is_not_read_as_it_is(store, monkeypatch):
     assert len(store.sql("FROM runs").fetchall()) == 1
 
 
+@pytest.mark.slow
 def test_a_store_without_a_warehouse_gets_one_all_the_same(store, monkeypatch):
     monkeypatch.setenv(NO_SYNC, "1")
     assert len(store.sql("FROM runs").fetchall()) == 1
