@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.engine.tables.runs import Runs
     from warehouse.engine.views.sql_files import SqlFile
 
 _MEASURED_RUNS = """
@@ -70,14 +69,9 @@ def _measure(connection: duckdb.DuckDBPyConnection, file: SqlFile, table: str) -
     """Compute the rows of the runs in a table, those of many runs in parts."""
     runs = runs_in(connection, table)
     for part in [] if runs is None else in_parts(connection, runs):
-        if have_scores(connection, part):
+        restriction, parameters = part.restrict()
+        scored = f"SELECT true FROM scores.scored_runs {restriction} LIMIT 1"
+        if connection.execute(scored, parameters).fetchall():
             replace_runs(connection, file, [part])
         else:
             delete_runs(connection, file, part)
-
-
-def have_scores(connection: duckdb.DuckDBPyConnection, runs: Runs) -> bool:
-    """Return whether runs may have other scores than verdicts of tasks that were asked once."""
-    restriction, parameters = runs.restrict()
-    scored = f"SELECT true FROM scores.scored_runs {restriction} LIMIT 1"
-    return bool(connection.execute(scored, parameters).fetchall())
