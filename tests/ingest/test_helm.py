@@ -10,6 +10,7 @@ from support import digests, import_into, queried_store
 
 from ingest.formats.common import elements
 from ingest.formats.common.elements import BrokenElementsError, Elements
+from ingest.formats.helm.requests import instance_key
 from ingest.reconciliation import FileOutcome
 
 
@@ -327,6 +328,14 @@ def test_values_of_wrong_types(store, tmp_path):
     ]
     [(source,)] = rows(store, "SELECT source FROM results WHERE source IS NOT NULL")
     assert json.loads(source)["note"] == "\ud800"
+
+
+@pytest.mark.parametrize(
+    ("trial", "number"), [(2**31 - 2, 2**31 - 2), (2**31 - 1, 0), (-1, 0), ("1", 0), (None, 0)]
+)
+def test_a_trial_without_a_number_that_fits_is_the_first(trial, number):
+    """The attempt is one more, in 32 bits."""
+    assert instance_key("id0", None, trial) == ("id0", "", number)
 
 
 @pytest.mark.slow

@@ -9,6 +9,9 @@ import pytest
 from peers import PEERS, digests_after, needs_peers, oracle, query, same, sha256
 from support import files_in, import_into, new_store, queried_store, traces
 
+from ingest.formats.common.collector import RowCollector
+from ingest.formats.promptfoo.evaluation import EvaluationRows
+
 LOGS = PEERS / "promptfoo"
 GENERATED = LOGS / "generated-0.123.1"
 INTERRUPTED = LOGS / "interrupted-0.123.1"
@@ -273,6 +276,14 @@ def test_repetitions_are_attempts_at_a_task(tmp_path):
     assert query(store, "SELECT DISTINCT task_set, target FROM tasks") == [
         {"task_set": "quiz", "target": "A"}
     ]
+
+
+def test_results_are_in_the_order_of_tests_then_prompts(tmp_path):
+    """One of a prompt that is not listed has the place that it is given."""
+    evaluation = EvaluationRows({"prompts": [{}, {}]}, RowCollector(tmp_path, "r"))
+    cells = [row(1, prompt=1), row(0, prompt=1), row(0), row(1), row(5, prompt=2)]
+    seqs = [evaluation.add(each, seq)["seq"] for seq, each in enumerate(cells, 11)]
+    assert seqs == [4, 2, 1, 3, 15]
 
 
 def test_cached_answers_and_errors(tmp_path):

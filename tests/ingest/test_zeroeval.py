@@ -3,12 +3,14 @@
 import csv
 import json
 
+import duckdb
 import pytest
 from peers import query
 from preferences import imported, rejected, write_list
 from support import NO_REFERENCE, REFERENCE
 
 from ingest.formats.zeroeval.answers import written_answer
+from warehouse.engine.views.sql_files import shipped_sql
 
 FOLDER = REFERENCE / "items" / "zeroeval"
 needs_items = pytest.mark.skipif(not FOLDER.is_dir(), reason=NO_REFERENCE)
@@ -118,6 +120,27 @@ def test_figures_of_few_answers_are_of_missing_samples(tmp_path):
     [row] = query(store, "SELECT metric, status, reason FROM metric_audit")
     assert tuple(row.values()) == ("Acc", "samples missing", "the store has 1 of 2")
     assert rejected(store) == [(None, "has no `Model` or no `Mode`")]
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ([("1", "A", True), ("2", None, False)], (50.0, 50.0)),
+        ([("1", "A", True), ("2", "A", None)], (None, 0.0)),
+        ([("1", "A", True), ("1", "A", True)], (None, None)),
+    ],
+)
+def test_figures_are_of_one_judged_answer_to_each_item(answers, expected):
+    [figures] = [file for file in shipped_sql() if file.name == "zeroeval_figures"]
+    with duckdb.connect() as con:
+        con.execute("CREATE SCHEMA lake; CREATE SCHEMA scores")
+        con.execute("CREATE TABLE answers (task_id TEXT, answer TEXT, is_correct BOOLEAN)")
+        con.executemany("INSERT INTO answers VALUES (?, ?, ?)", answers)
+        rows = "SELECT 'zeroeval' AS suite, 'r' AS run_id, rowid AS content_id, *"
+        con.execute(f"CREATE VIEW scores.zeroeval_verdicts AS {rows} FROM answers")
+        con.execute(f"CREATE VIEW lake.results AS {rows}, 'm' AS model FROM answers")
+        query = f"SELECT figures['Acc'], figures['No answer'] FROM ({figures.sql})"
+        assert con.execute(query).fetchall() == [expected]
 
 
 @pytest.mark.slow
