@@ -1,10 +1,12 @@
 """The values of two sides on the same tasks."""
 
+from dataclasses import replace
+
 import pytest
 from support import kept_open, new_store
 
 from warehouse.analysis.decisions.paired import across_suites, pair, pairs_of_sides, panels
-from warehouse.analysis.decisions.series import read_items, read_series
+from warehouse.analysis.decisions.series import MetricKey, read_items, read_series
 from warehouse.analysis.decisions.sides import resolve_sides
 
 
@@ -109,6 +111,14 @@ def test_scores_of_0_and_1_alone_are_like_verdicts(store, values, kind):
     series[0].values.update({"t1": values, "t2": values, "t3": values, "only-a": values})
     (panel,) = panels(series)
     assert (panel.is_binary, panel.scale) == kind
+
+
+def test_percentages_are_of_100(store):
+    (panel,) = read(store, "a", metric="length")
+    (one,) = panel.series
+    key, metric = one.key._replace(suite="posters"), MetricKey("app_core", None, None)
+    (panel,) = panels([replace(one, key=key, metric=metric)])
+    assert (panel.is_binary, panel.scale) == (False, 100.0)
 
 
 def test_other_versions_of_a_task_are_not_paired(store):

@@ -215,6 +215,18 @@ def test_copies_go_when_no_version_names_them(tmp_path, monkeypatch):
     assert {path.stem for path in copies.iterdir()} == set("134")
 
 
+@pytest.mark.parametrize("keys", [[], ["tables/snapshots/replaced.parquet"]])
+def test_nothing_is_swept_without_the_newest_version(tmp_path, monkeypatch, keys):
+    """Another sync may replace it at any time; which files count is not known then."""
+    path = tmp_path / "tables" / "results" / "old.parquet"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    monkeypatch.setattr(snapshot, "_SWEPT_AFTER_SECONDS", -1.0)
+    monkeypatch.setattr(snapshot, "snapshot_keys", lambda _log: keys)
+    snapshot.sweep(FolderLocation(tmp_path))
+    assert path.exists()
+
+
 def test_without_a_cache_folder_catalogs_are_temporary(monkeypatch):
     monkeypatch.setattr(catalog, "cache_folder", lambda: None)
     assert catalog._folder().is_relative_to(tempfile.gettempdir())

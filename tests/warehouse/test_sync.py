@@ -281,6 +281,34 @@ def test_a_table_of_one_suite_is_not_planned_for_runs_of_others(store):
             score_tables.replace_runs(connection, table, [its_own])
 
 
+def test_whether_a_score_may_have_rows_of_changed_runs():
+    """Results are marked with verdicts only then: of a new run, an equal and an emptied one."""
+    [score] = [file for file in shipped_sql() if file.name == "zeroeval_verdicts"]
+    names = "suite TEXT, run_id TEXT, content_id TEXT"
+    answer = ("zeroeval", "r", "c", "crux", "7", "7")
+    with duckdb.connect() as con:
+        con.execute("CREATE SCHEMA scores")
+        inputs = (
+            f"scores.zeroeval_verdict_inputs ({names}, task_set TEXT, answer TEXT, target TEXT)"
+        )
+        con.execute(f"CREATE TABLE {inputs}")
+        computed = "is_correct BOOLEAN, violation TEXT, input_hash UBIGINT"
+        con.execute(f"CREATE TABLE {score.qualified} ({names}, {computed})")
+
+        def may_have(*, are_new):
+            runs = Runs("changed_runs", 1, {"zeroeval": ("r", "r")}, are_new=are_new)
+            scope = score_tables.Scope({"zeroeval"}, set(), runs, ())
+            return score_tables.update_scores(con, [score], scope)
+
+        assert not may_have(are_new=True)
+        con.execute("INSERT INTO scores.zeroeval_verdict_inputs VALUES (?, ?, ?, ?, ?, ?)", answer)
+        assert may_have(are_new=True)
+        assert may_have(are_new=False)
+        con.execute("DELETE FROM scores.zeroeval_verdict_inputs")
+        assert may_have(are_new=False)
+        assert not may_have(are_new=False)
+
+
 @pytest.mark.slow
 def test_changed_statistics_recompute_every_test(examples, monkeypatch):
     tests = "SELECT test_key, p_value FROM scores.pair_tests ORDER BY ALL"
