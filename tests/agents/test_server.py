@@ -48,6 +48,7 @@ def test_a_client_finds_the_tools_and_calls_them(store):
     assert 'column "nope"' in text_of(failure)
 
 
+@pytest.mark.slow
 def test_a_message_has_a_bounded_length_and_no_control_characters(store):
     sql = "SELECT (chr(27) || repeat('x', 5000))::INTEGER FROM range(1)"
     _, [failure] = talk(store, ("run_query", {"sql": sql}))

@@ -91,6 +91,7 @@ def test_every_request(store, run_ids):
         assert completions[0]["logprob"] == row["logprob"]
 
 
+@pytest.mark.slow
 def test_every_item(store, run_ids):
     found = {
         (run_id, task): (question, target)
@@ -111,6 +112,7 @@ def test_every_item(store, run_ids):
             assert target == (correct[0] if correct else None)
 
 
+@pytest.mark.slow
 def test_every_statistic_of_an_instance(store, run_ids):
     found = {}
     for run_id, task, metric, filter_, value in store.sql(
@@ -153,6 +155,7 @@ def test_every_figure_is_recomputed_or_says_why_not(store, run_ids):
             assert (reason is None) == row["recomputable"]
 
 
+@pytest.mark.slow
 def test_every_cell_of_a_table(store):
     found = set(store.sql("SELECT report, seq - 1, model, metric, value FROM published").fetchall())
     n = 0

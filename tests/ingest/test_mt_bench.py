@@ -171,6 +171,7 @@ def table(store, run_id, **columns):
     return {(row["scorer"], row["metric"]): row["value"] for row in kept}
 
 
+@pytest.mark.slow
 def test_the_reference_figures_follow_from_the_rows(logs, oracle):
     grades = query(logs, f"SELECT rater, model, value FROM ratings WHERE {PROMPT} = 'single_grade'")
     for rater, expected in oracle["single_grade"].items():
@@ -195,6 +196,7 @@ def test_the_reference_figures_follow_from_the_rows(logs, oracle):
     assert rejected(logs) == []
 
 
+@pytest.mark.slow
 def test_tables_of_judges_follow_from_their_judgements(logs):
     means = by_rater(
         logs,
@@ -249,6 +251,7 @@ def test_the_figure_of_models_and_categories_follows_from_the_grades(logs):
     }
 
 
+@pytest.mark.slow
 def test_questions_are_tasks_and_a_review_of_them_is_declined(logs):
     rows = query(logs, "FROM tasks ORDER BY seq")
     lines = (FOLDER / "en" / "questions.jsonl").read_text("utf-8").splitlines()

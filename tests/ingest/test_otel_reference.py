@@ -36,6 +36,7 @@ def spans(tmp_path_factory):
         yield store
 
 
+@pytest.mark.slow
 def test_every_trial_equals_its_reference(spans):
     found = {row["trial_id"]: row for row in query(spans, "FROM trials WHERE suite = 'otel'")}
     expected = reference_rows("otel", "trial")
