@@ -14,7 +14,7 @@ one number of tasks share all that is slow. Above 1,000 discordant tasks it is t
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil, log2, pi, sqrt
 from typing import TYPE_CHECKING
 
@@ -230,11 +230,12 @@ def _coin_tails(scores: Floats, most: int) -> Floats:
     return tails
 
 
+@lru_cache(maxsize=1)
 def _discordant_chances(n_tasks: int, most: int) -> Floats:
     """Return the chance of each number of discordant tasks, a row for each of many shares.
 
     The shares are evenly spaced in the arcsine of their root, in which the binomial has the same
-    standard deviation everywhere.
+    standard deviation everywhere. The pairs of a board ask for the same, one after the other.
     """
     spread = 1 / (2 * sqrt(n_tasks))
     last = pi / 2
