@@ -264,7 +264,11 @@ def _along(each: Floats, counts: Indices, start: float, unit: float, bend: float
         nodes = np.arange(block * _BLOCK, (block + 1) * _BLOCK) * _STEP
         points = start + unit * (1j * np.sinh(nodes) + bend * (np.cosh(nodes) - 1))
         speeds = unit * (1j * np.cosh(nodes) + bend * np.sinh(nodes))
-        exponents = -(counts @ np.log1p(-each[:, None] * points))
+        reals, imaginaries = np.outer(each, points.real), np.outer(each, points.imag)
+        # Minus log(1 - each * points): of complex numbers, NumPy takes 20 times as long for it.
+        moduli = np.log1p(reals * (reals - 2) + imaginaries**2) / 2
+        angles = np.arctan2(imaginaries, 1 - reals)
+        exponents = 1j * (counts @ angles) - counts @ moduli
         sizes = np.append(last, exponents.real - np.log(np.abs(points)))
         if bend != 0 and (sizes[1:] > sizes[:-1]).any():
             return None
