@@ -22,6 +22,7 @@ def peak():
 atexit.register(peak)
 """
 # The program as a shell starts it, which sets for its process what other code has to set itself.
+# It ends the process at its exit, before what was to be called later.
 _PROGRAM = """
 import sys, time, evalstore
 sys.argv[0] = "evalstore"
@@ -29,6 +30,7 @@ try:
     evalstore.main()
 finally:
     print(time.process_time())
+    atexit.register(peak)
 """
 
 
