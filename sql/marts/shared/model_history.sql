@@ -28,8 +28,8 @@
 -- p_value: two-sided p-value of the test
 -- p_holm: adjusted for all runs of the model in the task set by this metric (Holm 1979); NULL where
 --     verdicts are missing in the run or in the one before: the judged tasks may not be like the others
--- As in the leaderboard.
 WITH intervals AS (
+    -- As in the leaderboard.
     SELECT
         suite,
         run_id,
