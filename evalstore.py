@@ -235,7 +235,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         _cli.main(args=arguments, prog_name="evalstore")
     except SystemExit as end:
-        codes += [end.code] if isinstance(end.code, int) else []
+        if isinstance(end.code, int):
+            codes.append(end.code)
         raise
 
 

@@ -80,7 +80,7 @@ def test_labels_by_keys_are_kept_and_come_back(visit, page_of, answers, tmp_path
     assert page.locator("#count").inner_text() == "2 of 3 labelled"
     assert page.locator("#place").inner_text() == "Answer 3 of 3"
     assert page.locator("#warning").inner_text() == ""
-    # Chromium keeps it in another process, which a reload within milliseconds can overtake.
+    # Once, a reload within milliseconds found nothing kept, why is not known. People are slower.
     page.wait_for_timeout(500)
     page.reload()
     assert page.locator("#count").inner_text() == "2 of 3 labelled"
