@@ -1,10 +1,11 @@
 """A Spark Connect server that dies: a fake one, in a process of its own, that ends in a request."""
 
+import gc
 import importlib.util
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,21 @@ def test_a_server_that_dies_is_named_soon(tmp_path, dies_in):
         f"{address}: the Spark server has ended, or cannot be reached any more: see that it runs; "
         "nothing was changed: run the command again"
     )
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_a_session_that_ended_leaves_threads_of_the_next_alone(tmp_path):
+    """Python frees objects at any time, also while another session holds gRPC's locks."""
+    from pyspark.sql.connect.client.reattach import ExecutePlanResponseReattachableIterator
+
+    with serving("AnalyzePlan") as (address, _):
+        with suppress(EvalstoreError), spark_engine(address) as engine:
+            engine.run("compute_shard", [{"lake": str(tmp_path)}], FolderLocation(tmp_path))
+        del engine
+        shared = ExecutePlanResponseReattachableIterator._get_or_create_release_thread_pool()
+        gc.collect()
+    assert shared.submit(lambda: "runs").result() == "runs"
 
 
 if __name__ == "__main__":

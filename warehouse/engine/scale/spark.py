@@ -32,6 +32,10 @@ _PORT = 15002
 _CONNECT_SECONDS = 30
 # Of a request to a server that is gone: ten seconds in all; by default, more than ten minutes.
 _RETRIES, _PAUSE_MS = 5, 4_000
+# Sessions that ended, each kept until the process ends: when Python frees one it closes the threads
+# that all sessions share, and waits for them, perhaps with a lock in hand that they need
+# (SPARK-55406; until Spark 4.2).
+_ENDED: list[Any] = []
 # Of one job of Spark, so that neither its plan nor its replies get large.
 _TASKS_AT_ONCE = 1_000
 _BYTES_AT_ONCE = 16 * 2**20
@@ -77,6 +81,7 @@ def spark_engine(address: str, environment: Path | None = None) -> Iterator[Spar
                 session.conf.set("spark.sql.execution.pyspark.python", "environment/bin/python")
         yield SparkEngine(session, name, failures)
     finally:
+        _ENDED.append(session)
         session.client.set_retry_policies([])  # a session that is lost ends by itself
         session.stop()
 
