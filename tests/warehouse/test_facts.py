@@ -66,19 +66,19 @@ PAIRS["board_pairs"] = (
     "FROM scores.board_pairs",
     TABLES["board_pairs"].sql.replace(
         "FROM scores.pair_counts",
-        f"FROM ({FILES['pair_counts'].sql.replace('scores.wide_boards', 'scores.board_runs')})",
+        f"FROM ({FILES['pair_counts'].sql.replace('scores.wide_models', 'scores.board_runs')})",
     ),
 )
 
 
-def differences(store):
+def differences(store, names=PAIRS):
     """Return the names of what is not stored as defined, and the number of rows of the others."""
     with store.reading() as connection:
 
         def rows(query):
             return sorted(connection.execute(query).fetchall(), key=repr)
 
-        found = {name: (rows(stored), rows(defined)) for name, (stored, defined) in PAIRS.items()}
+        found = {name: [rows(query) for query in PAIRS[name]] for name in names}
     wrong = {name for name, (stored, defined) in found.items() if stored != defined}
     return wrong, {name: len(stored) for name, (stored, _) in found.items()}
 
@@ -154,6 +154,55 @@ def test_increments_give_what_a_rebuild_gives(tmp_path, seed, monkeypatch):
     store.sync(rebuild=True)
     assert differences(store)[0] == set()
     assert stored(store) == grown
+
+
+@pytest.mark.parametrize(
+    ("least", "expected"),
+    [
+        (19, [(171, 36), (190, 45), (None, 45), (190, 36), *[(171, 36)] * 3]),
+        (99, [(4851, 1176), (4950, 1225), (None, 1225), (4950, 1176), *[(4851, 1176)] * 3]),
+    ],
+)
+def test_pairs_are_kept_as_defined_while_models_come_and_go(tmp_path, least, expected):
+    """From 21 models on pairs have no intervals; from 101 on they are not kept.
+
+    The pairs of the verdicts that are so, None where not; and the pairs of a score that every
+    second model has.
+    """
+    store, table = new_store(tmp_path / "store"), tmp_path / "runs.csv"
+    found = []
+
+    def import_models(*numbers, run="", month=1, name="m", options=()):
+        rows = [
+            f"m{n}{run},2026-0{month}-{1 + n // 4:02},{name}{n},t{task},{(task + n) % 3 > 0},"
+            f"{n % 5 / 4 if n % 2 else ''}"
+            for n in numbers
+            for task in range(7)
+        ]
+        table.write_text("\n".join(["run_id,started_at,model,task_id,passed,quality", *rows]))
+        assert command(store.path, "import", table, "--yes", *options).code == 0
+        look()
+
+    def look():
+        assert differences(store, ("board_pairs", "pair_tests"))[0] == set()
+        kept = dict(
+            store.sql(
+                "SELECT metric, count(*) FROM scores.board_pairs WHERE has_interval OR $least > 20 "
+                "GROUP BY metric",
+                {"least": least},
+            ).fetchall()
+        )
+        found.append((kept.get("passed"), kept["quality"]))
+
+    import_models(*range(least))
+    import_models(least)
+    import_models(least + 1)
+    for n in (least, least + 1):
+        assert command(store.path, "forget", f"m{n}", "--yes").code == 0
+        look()
+    import_models(3, run="-again", month=2)
+    import_models(least - 2, name="other", options=["--replace"])
+    assert found == expected
 
 
 def test_a_run_that_is_replaced_changes_what_it_lost(tmp_path):

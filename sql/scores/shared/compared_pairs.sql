@@ -7,6 +7,8 @@ UNION ALL BY NAME
 SELECT * EXCLUDE (
     n_models,
     has_interval,
+    series_a,
+    series_b,
     scale,
     differences,
     sizes,

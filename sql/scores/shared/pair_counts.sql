@@ -1,9 +1,12 @@
 -- What the tests of two models see: the tasks that both were scored on, by each metric; see
 -- board_scores. The unit is the task, or the cluster of tasks that depend on each other. The view has
--- those of wide boards only; sync computes and keeps the others, in board_pairs.
+-- those of wide boards only; sync computes and keeps the others, in board_pairs: those of the models
+-- that have changed, with all.
 -- grain: suite × task set × scorer × metric × filter × pair of models, a before b
 -- inherits: score_comparisons, scores.task_facts
 -- n_models: models of the task set with such a score
+-- series_a: hash of the first model with its provider and settings; see scores.setups
+-- series_b: the same of the second
 -- has_interval: whether the test comes with an interval, which takes longer than a p-value
 -- scale: largest possible score, if known
 -- n_both: tasks on which both have the same score, above 0
@@ -41,47 +44,63 @@ WITH scored AS (
         is_binary,
         is_share,
         series,
+        clusters.cluster,
         hash(text_hash(suite), text_hash(task_set), text_hash(scorer), text_hash(metric), text_hash(filter)) AS contest
     FROM scores.board_scores
-    SEMI JOIN scores.wide_boards USING (suite, task_set)
-    LEFT JOIN suite_traits AS traits USING (suite)
-    WHERE is_headline(metric, traits.headline_metrics, traits.minor_metrics)
+    SEMI JOIN scores.wide_models USING (suite, task_set)
+    LEFT JOIN scores.task_clusters AS clusters USING (task)
 ),
 
 contests AS (
-    SELECT
-        contest,
-        any_value(suite) AS suite,
-        any_value(task_set) AS task_set,
-        any_value(scorer) AS scorer,
-        any_value(metric) AS metric,
-        any_value(filter) AS filter,
-        count(DISTINCT series) AS n_models
-    FROM scored
-    GROUP BY contest
+    SELECT contests.*
+    FROM (
+        SELECT
+            contest,
+            any_value(suite) AS suite,
+            any_value(task_set) AS task_set,
+            any_value(scorer) AS scorer,
+            any_value(metric) AS metric,
+            any_value(filter) AS filter,
+            count(DISTINCT series) AS n_models
+        FROM scored
+        GROUP BY contest
+    ) AS contests
+    LEFT JOIN suite_traits AS traits USING (suite)
+    WHERE is_headline(metric, traits.headline_metrics, traits.minor_metrics)
 ),
 
 -- The models of each contest, numbered in the order of their names.
 models AS (
     SELECT
-        contest,
-        series,
-        any_value(provider) AS provider,
-        any_value(model) AS model,
-        any_value(settings) AS settings,
-        bool_and(is_binary) AND max(n_scored) = 1 AS is_single,
-        row_number() OVER (
-            PARTITION BY contest
-            -- An unknown provider differs from an empty one.
-            ORDER BY concat_ws(
-                chr(31),
-                coalesce(any_value(provider), chr(30)),
-                any_value(model),
-                any_value(settings)
-            )
-        ) AS place
-    FROM scored
-    GROUP BY contest, series
+        numbered.*,
+        counted.series IS NOT NULL AS is_counted
+    FROM (
+        SELECT
+            contest,
+            series,
+            any_value(provider) AS provider,
+            any_value(model) AS model,
+            any_value(settings) AS settings,
+            bool_and(is_binary) AND max(n_scored) = 1 AS is_single,
+            bool_or(cluster IS NOT NULL) AS is_clustered,
+            row_number() OVER (
+                PARTITION BY contest
+                -- An unknown provider differs from an empty one.
+                ORDER BY concat_ws(
+                    chr(31),
+                    coalesce(any_value(provider), chr(30)),
+                    any_value(model),
+                    any_value(settings)
+                )
+            ) AS place
+        FROM scored
+        GROUP BY contest, series
+    ) AS numbered
+    JOIN contests ON numbered.contest = contests.contest
+    LEFT JOIN scores.wide_models AS counted
+        ON contests.suite = counted.suite
+        AND contests.task_set = counted.task_set
+        AND numbered.series = counted.series
 ),
 
 sides AS (
@@ -89,8 +108,8 @@ sides AS (
         scored.contest,
         models.place,
         scored.task,
-        coalesce(clusters.cluster, scored.task) AS unit,
-        clusters.cluster IS NOT NULL AS is_clustered,
+        coalesce(scored.cluster, scored.task) AS unit,
+        models.is_clustered,
         scored.run_id,
         scored.position,
         scored.n_scored,
@@ -99,12 +118,12 @@ sides AS (
         -- The parts that exact_mean adds.
         try_cast(floor(scored.score) AS DECIMAL(15, 0)) AS whole,
         CAST(scored.score - whole AS DECIMAL(16, 15)) AS fraction,
-        models.is_single
+        models.is_single,
+        models.is_counted
     FROM scored
     JOIN models
         ON scored.contest = models.contest
         AND scored.series = models.series
-    LEFT JOIN scores.task_clusters AS clusters ON scored.task = clusters.task
 ),
 
 -- Tasks of which at least one verdict is missing; those of no attempt have no score.
@@ -114,6 +133,7 @@ unsettled AS (
         models.place,
         facts.task,
         models.is_single,
+        models.is_counted,
         if(
             sides.task IS NULL,
             facts.n_results,
@@ -145,10 +165,18 @@ unsettled AS (
 
 -- All tasks of the boards on which verdicts are missing, with the least and most that each can score.
 bounds AS (
-    SELECT contest, place, task, is_single, least, most, true AS is_unsettled
+    SELECT contest, place, task, is_single, is_counted, least, most, true AS is_unsettled
     FROM unsettled
     UNION ALL
-    SELECT contest, place, task, is_single, score AS least, score AS most, false AS is_unsettled
+    SELECT
+        contest,
+        place,
+        task,
+        is_single,
+        is_counted,
+        score AS least,
+        score AS most,
+        false AS is_unsettled
     FROM sides
     SEMI JOIN unsettled AS boards ON sides.contest = boards.contest
     ANTI JOIN unsettled
@@ -174,6 +202,7 @@ bounded AS (
         ON a.contest = b.contest
         AND a.task = b.task
         AND a.place < b.place
+        AND (a.is_counted OR b.is_counted)
     GROUP BY a.contest, a.place, b.place
     HAVING bool_or(a.is_unsettled OR b.is_unsettled)
 ),
@@ -204,7 +233,8 @@ bounded_units AS (
             ON a.contest = b.contest
             AND a.task = b.task
             AND a.place < b.place
-        SEMI JOIN (SELECT contest FROM sides WHERE is_clustered) AS boards
+            AND (a.is_counted OR b.is_counted)
+        SEMI JOIN (SELECT contest FROM models WHERE is_clustered) AS boards
             ON a.contest = boards.contest
         LEFT JOIN scores.task_clusters AS clusters ON a.task = clusters.task
         GROUP BY a.contest, a.place, b.place, unit
@@ -238,6 +268,7 @@ compared AS (
         ON a.contest = b.contest
         AND a.task = b.task
         AND a.place < b.place
+        AND (a.is_counted OR b.is_counted)
     GROUP BY a.contest, a.place, b.place
 ),
 
@@ -260,8 +291,8 @@ clustered AS (
             ON a.contest = b.contest
             AND a.task = b.task
             AND a.place < b.place
-        SEMI JOIN (SELECT contest FROM sides WHERE is_clustered) AS boards
-            ON a.contest = boards.contest
+            AND (a.is_counted OR b.is_counted)
+        WHERE a.is_clustered AND b.is_clustered
         GROUP BY a.contest, a.place, b.place, a.unit
     ) AS units
     GROUP BY contest, place_a, place_b
@@ -275,9 +306,11 @@ pairs AS (
         contests.scorer,
         contests.metric,
         contests.filter,
+        a.series AS series_a,
         a.provider AS provider_a,
         a.model AS model_a,
         a.settings AS settings_a,
+        b.series AS series_b,
         b.provider AS provider_b,
         b.model AS model_b,
         b.settings AS settings_b,
@@ -334,10 +367,12 @@ SELECT
     n_models,
     n_models <= 20 AS has_interval,
     scale,
+    series_a,
     provider_a,
     model_a,
     settings_a,
     run_a,
+    series_b,
     provider_b,
     model_b,
     settings_b,

@@ -51,25 +51,23 @@ _CONCERNED = {
     ),
 }
 _CONCERNED |= dict.fromkeys(("unchecked_tasks", "task_clusters"), _CONCERNED["judged_tasks"])
-# What else the differing rows of a table are kept for: boards with another run of a model than
+# What else the differing rows of a table are kept for: models with another run on a board than
 # before, and series (series, task_set) with another run than before, or one at another time.
 _NOTED = {
     "board_runs": (
-        "CREATE OR REPLACE TEMP TABLE changed_boards AS SELECT suite, task_set FROM differing"
+        "CREATE OR REPLACE TEMP TABLE changed_models AS "
+        "SELECT suite, task_set, series FROM differing"
     ),
     "series_runs": "CREATE OR REPLACE TEMP TABLE changed_series AS FROM differing",
 }
-# Boards whose run of a model was computed again or is rated by a changed run, and those of suites
+# Models whose run on a board was computed again or is rated by a changed run, and those of suites
 # with scores that may have been computed again.
-_OTHER_BOARDS = """
-CREATE OR REPLACE TEMP TABLE changed_boards AS
-    FROM changed_boards
-    UNION
-    SELECT suite, task_set FROM scores.board_runs SEMI JOIN rated_runs USING (suite, run_id)
-    UNION
-    SELECT suite, task_set FROM scores.board_runs SEMI JOIN rated_by_changed USING (suite, run_id)
-    UNION
-    SELECT suite, task_set FROM scores.board_runs WHERE list_contains($rescored, suite)
+_OTHER_MODELS = """
+INSERT INTO changed_models
+    SELECT suite, task_set, series FROM scores.board_runs
+    WHERE (suite, run_id) IN (FROM rated_runs SELECT suite, run_id)
+        OR (suite, run_id) IN (FROM rated_by_changed SELECT suite, run_id)
+        OR list_contains($rescored, suite)
 """
 # The tables of series.
 _BY_SERIES = ("drift_breaks", "run_changes")
@@ -190,8 +188,8 @@ def update_boards(
             )
     connection.execute(_WITH_RATED_RUNS)
     _compute_series(connection, files)
-    connection.execute(_OTHER_BOARDS, {"rescored": sorted(rescored)})
-    update_pair_tests(connection, "changed_boards")
+    connection.execute(_OTHER_MODELS, {"rescored": sorted(rescored)})
+    update_pair_tests(connection, "changed_models")
 
 
 def _merged(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Runs) -> str:

@@ -1,9 +1,10 @@
 """The pairs of models on boards: their counts, and their tests, which SQL cannot compute.
 
-The counts (`scores.board_pairs`) are computed for the boards that have changed. A test belongs to
-what it depends on, not to the pair (`scores.pair_tests`): sync computes those that are missing, so
-that its work depends on what is new. Boards of more models than a table of all pairs can be read
-for have neither: `evalstore compare` tests the pairs that it is asked about.
+The counts (`scores.board_pairs`) are computed of models that have changed, with all others of their
+boards. A test belongs to what it depends on, not to the pair (`scores.pair_tests`): sync computes
+those that are missing, so that its work depends on what is new. Boards of more models than a table
+of all pairs can be read for have neither: `evalstore compare` tests the pairs that it is asked
+about.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
 
 TABLE = "scores.pair_tests"
 _ONLY = ("n_better_a", "n_better_b")
-_MOST_MODELS = 100
+# Of a board whose pairs are kept, and whose tests have intervals; see `pair_counts.sql`.
+_MOST_MODELS, _MOST_WITH_INTERVALS = 100, 20
 _COLUMNS = """(
     test_key UBIGINT PRIMARY KEY, p_value DOUBLE, low DOUBLE, high DOUBLE, has_interval BOOLEAN
 )"""
-# Boards with two models or more, in parts with a bounded number of runs, which bounds the memory.
+# Changed boards of two models or more, in parts with a bounded number of runs, which bounds memory.
 _MOST_RUNS = 250
 _TESTED_BOARDS = f"""
 CREATE OR REPLACE TEMP TABLE tested_boards AS
@@ -34,7 +36,7 @@ CREATE OR REPLACE TEMP TABLE tested_boards AS
         CAST(sum(count(*)) OVER (ORDER BY suite, task_set) - count(*) AS BIGINT) // {_MOST_RUNS}
             AS part
     FROM scores.board_runs
-    SEMI JOIN {{boards}} AS boards USING (suite, task_set)
+    SEMI JOIN {{changed}} AS changed USING (suite, task_set)
     GROUP BY suite, task_set
     HAVING count(*) > 1
 """
@@ -43,18 +45,54 @@ CREATE OR REPLACE TEMP TABLE tested_runs AS
     FROM scores.board_runs
     SEMI JOIN (FROM tested_boards WHERE part = {part}) AS boards USING (suite, task_set)
 """
-_CONTEST = (
-    "hash(text_hash(suite), text_hash(task_set), text_hash(scorer), text_hash(metric), "
-    "text_hash(filter))"
-)
+# The number of models by metric: kept with each pair, and too large for some.
+_CONTESTS = """
+CREATE OR REPLACE TEMP TABLE contests AS
+    SELECT contests.* FROM (
+        SELECT suite, task_set, scorer, metric, filter, count(DISTINCT series) AS n_models
+        FROM tested_scores
+        GROUP BY ALL
+    ) AS contests
+    LEFT JOIN suite_traits AS traits USING (suite)
+    WHERE is_headline(metric, traits.headline_metrics, traits.minor_metrics)
+"""
+_OF_CONTEST = """
+{rows}.suite = contests.suite AND {rows}.task_set = contests.task_set
+AND {rows}.scorer IS NOT DISTINCT FROM contests.scorer
+AND {rows}.metric IS NOT DISTINCT FROM contests.metric
+AND {rows}.filter IS NOT DISTINCT FROM contests.filter
+"""
 _DROP_LARGE = f"""
-DELETE FROM tested_scores WHERE {_CONTEST} IN (
-    SELECT {_CONTEST} FROM tested_scores GROUP BY ALL HAVING count(DISTINCT series) > {_MOST_MODELS}
-)
+DELETE FROM tested_scores USING contests
+WHERE {_OF_CONTEST.format(rows="tested_scores")} AND contests.n_models > {_MOST_MODELS}
+"""
+# Models whose pairs are counted: those that changed, and all of a board on which a metric has no
+# pairs yet, as when it had too many models, or has intervals only now or no longer.
+_COUNTED_MODELS = f"""
+CREATE OR REPLACE TEMP TABLE counted_models AS
+    SELECT suite, task_set, series FROM tested_runs
+    WHERE (suite, task_set, series) IN (FROM {{changed}} SELECT suite, task_set, series)
+        OR (suite, task_set) IN (
+            SELECT contests.suite, contests.task_set
+            FROM contests
+            LEFT JOIN (
+                SELECT DISTINCT suite, task_set, scorer, metric, filter, has_interval
+                FROM scores.board_pairs
+            ) AS pairs
+                ON {_OF_CONTEST.format(rows="pairs")}
+            WHERE pairs.has_interval IS DISTINCT FROM contests.n_models <= {_MOST_WITH_INTERVALS}
+                AND contests.n_models <= {_MOST_MODELS}
+        )
+"""
+_SET_NUMBERS = f"""
+UPDATE scores.board_pairs SET n_models = contests.n_models
+FROM contests WHERE {_OF_CONTEST.format(rows="board_pairs")}
+    AND board_pairs.n_models <> contests.n_models
 """
 _DROP_PAIRS = """
-DELETE FROM scores.board_pairs AS pairs USING {boards} AS boards
-WHERE pairs.suite = boards.suite AND pairs.task_set = boards.task_set
+DELETE FROM scores.board_pairs AS pairs USING {models} AS models
+WHERE pairs.suite = models.suite AND pairs.task_set = models.task_set
+    AND models.series IN (pairs.series_a, pairs.series_b)
 """
 _MISSING = f"""
 SELECT
@@ -101,33 +139,38 @@ def create_pair_tests(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"CREATE OR REPLACE TABLE {TABLE} {_COLUMNS}")
 
 
-def update_pair_tests(connection: duckdb.DuckDBPyConnection, boards: str) -> None:
-    """Count the pairs of boards, and add missing tests, in the caller's transaction.
+def update_pair_tests(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
+    """Count the pairs of models that changed, and add missing tests, in the caller's transaction.
 
     Args:
         connection: the warehouse.
-        boards: the table (suite, task_set) of the boards to look at, those that are gone included.
+        changed: the table (suite, task_set, series) of these models, those that are gone included.
     """
-    connection.execute(_DROP_PAIRS.format(boards=boards))
-    connection.execute(_TESTED_BOARDS.format(boards=boards))
+    connection.execute(_DROP_PAIRS.format(models=changed))
+    connection.execute(_TESTED_BOARDS.format(changed=changed))
     parts = connection.execute("SELECT DISTINCT part FROM tested_boards ORDER BY part").fetchall()
     for (part,) in parts:
-        _count_pairs(connection, part)
+        _count_pairs(connection, part, changed)
         missing = connection.execute(_MISSING).fetchall()
         if missing:
             _add_tests(connection, [_Pair(*row) for row in missing])
 
 
-def _count_pairs(connection: duckdb.DuckDBPyConnection, part: int) -> None:
-    """Put the pairs of some boards into the temporary table `counted_pairs`, and keep them."""
+def _count_pairs(connection: duckdb.DuckDBPyConnection, part: int, changed: str) -> None:
+    """Put pairs of some boards into the temporary table `counted_pairs`, and keep them."""
     [(n_runs,)] = connection.execute(_TESTED_RUNS.format(part=part)).fetchall()
     files = {file.qualified: file.sql for file in shipped_sql()}
     scores = files["scores.board_scores"].replace("scores.board_runs", "tested_runs")
     connection.execute(f"CREATE OR REPLACE TEMP TABLE tested_scores AS {scores}")
+    connection.execute(_CONTESTS)
+    connection.execute(_COUNTED_MODELS.format(changed=changed))
+    connection.execute(_SET_NUMBERS)
+    connection.execute(_DROP_PAIRS.format(models="counted_models"))
     if n_runs > _MOST_MODELS:
         connection.execute(_DROP_LARGE)
+        connection.execute(f"DELETE FROM scores.board_pairs WHERE n_models > {_MOST_MODELS}")
     pairs = files["scores.pair_counts"].replace("scores.board_scores", "tested_scores")
-    pairs = pairs.replace("scores.wide_boards", "tested_boards")
+    pairs = pairs.replace("scores.wide_models", "counted_models")
     pairs = pairs.replace("scores.board_runs", "tested_runs")
     connection.execute(f"CREATE OR REPLACE TEMP TABLE counted_pairs AS {pairs}")
     kept = files["scores.board_pairs"].replace("scores.pair_counts", "counted_pairs")
