@@ -136,6 +136,7 @@ def _readable(part: str) -> str:
 PAGES = {
     "anchor": slug,
     "JUDGES": JUDGES,
+    "RUNS": RUNS,
     "OVERVIEW": OVERVIEW,
     "TRIALS": TRIALS,
     "items_page": items_page,

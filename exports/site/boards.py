@@ -173,7 +173,8 @@ def _claim(rows: Sequence[tuple[Row, Row | None]]) -> tuple[str, str, bool]:
     """Return what the data say about the best model, who it may be, and whether it is one."""
     compared = [(row, group) for row, group in rows if group is not None]
     if not compared:
-        return "", "", False
+        has_none = all(value_of(row)["value"] is None and not row["remark"] for row, _ in rows)
+        return ("No answer has a verdict or a score" if has_none else ""), "", False
     n_models = compared[0][1]["n_models"]
     leaders = [model_label(row) for row, group in compared if group["rank_low"] == 1]
     if n_models == 1 or compared[0][1]["rank_low"] is None:

@@ -1,13 +1,18 @@
 """`evalstore show`: blocks, filters, and what it says about rankings that are empty."""
 
 import json
+import re
 
 import pytest
 from support import add_rows, command, import_into, new_store, write_log
 
+from exports.site.pages import overview, suite
+from exports.site.site import opened_site
 from tools.screens import shown_on_terminal
 
-EMPTY = "all runs are rehearsals"
+REHEARSALS = "rehearsals, whose answers came from a file"
+REHEARSAL = {"provider": "replay", "objective_pass": True}
+TRIAL = {"trial_id": "t"}
 
 
 @pytest.fixture
@@ -18,13 +23,40 @@ def space(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_an_empty_ranking_says_that_all_runs_are_rehearsals(space):
-    replay = ("--model", "example/aurora-2", "--limit", 2, "--provider", "replay")
-    assert command("store", "run", "palindrome", *replay).code == 0
-    assert EMPTY in command("store", "show", "leaderboard").err
-    assert EMPTY not in command("store", "show", "replay_leaderboard").err
-    import_into(new_store(space / "store"), write_log(space / "2026-04-01-kokeilu.yaml"))
-    assert EMPTY not in command("store", "show", "leaderboard").err
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        ([REHEARSAL], f"all runs are {REHEARSALS}: no ranking counts them"),
+        ([TRIAL], "no answer has a verdict or a score, so there is nothing to rank"),
+        ([{}], "no answer has a verdict or a score, so there is nothing to rank"),
+        ([TRIAL, REHEARSAL], "no answer has a verdict or a score but those of rehearsals, which"),
+        ([{"objective_pass": False}, TRIAL], None),
+        ([{"content_id": "scored"}], None),
+    ],
+)
+def test_a_ranking_without_figures_says_why(space, answers, reason):
+    store = new_store(space / "store")
+    run = {"suite": "own", "run_id": "r", "generation": "root", "content_id": "r", "model": "m"}
+    rows = [
+        {**run, "content_id": str(n), "seq": n, "task_id": "t", "answer": "x"} | answer
+        for n, answer in enumerate(answers)
+    ]
+    score = {**run, "content_id": "s", "result_id": "scored", "metric": "style", "value": 0.0}
+    del score["model"]
+    add_rows(store.lake, runs=[run], results=rows, result_scores=[score])
+    for words in ("leaderboard", "leaderboard --suite own", "leaderboard_pooled"):
+        said = command("store", "show", *words.split()).err
+        assert (reason or "") in said
+        assert ("no answer has" in said or REHEARSALS in said) == (reason is not None), words
+    assert REHEARSALS not in command("store", "show", "replay_leaderboard").err
+    with opened_site(store, [overview.PAGE_TYPE, suite.PAGE_TYPE], samples="none") as site:
+        pages = [page for kind in site.types for page in site.pages(kind)]
+    texts = [page.data.decode() for page in pages if page.path in {"index.html", "suites/own.html"}]
+    said_on_pages = re.split(", so|: no|, which", reason or "", maxsplit=1)[0]
+    assert len(texts) == 2
+    for text in texts:
+        assert said_on_pages.lower() in text.lower()
+        assert ("no answer has" in text.lower() or REHEARSALS in text) == (reason is not None)
 
 
 @pytest.mark.slow

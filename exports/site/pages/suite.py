@@ -15,6 +15,7 @@ from exports.site.pictures import drawings, shown_chart
 from exports.site.site import PageType
 from exports.site.tables import table
 from warehouse.analysis.charts.panels import panels_of
+from warehouse.analysis.unranked import unranked_reason
 from warehouse.app.commands.history_chart import outage_pieces
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "has_labels": suite in site.once(labelled_suites),
             "has_items": suite in rated_suites(site),
             "outages": [(each, outage_pieces(each)) for each in outages],
+            "unranked": unranked_reason(site.connection, suite),
             "boards": [board for board in of_suite if board.is_main],
             "limit": _MODELS,
             "others": _others(of_suite),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from warehouse.analysis.unranked import REHEARSED, unranked_reason
 from warehouse.app.console.cli import (
     TableOptions,
     check_suite,
@@ -32,11 +33,14 @@ if TYPE_CHECKING:
 _UNWRAPPED = 1_000  # cells
 _NAMES = 32  # cells
 _RANKINGS = ("leaderboard", "leaderboard_pooled")
-# Calls that are certainly real, whatever the plans of older runs say about replays.
-_REAL_CALLS = """
-    SELECT 1 FROM lake.results
-    ANTI JOIN (FROM lake.runs WHERE len(replayed_models) > 0) USING (suite, run_id)
-    WHERE provider IS DISTINCT FROM 'replay' LIMIT 1
+# What rankings have figures of. The first query is enough for nearly every store, and fast.
+_VERDICTS = """
+    SELECT 1 FROM scores.entry_calls
+    WHERE n_judged > 0 AND NOT is_replay AND coalesce(suite = $suite, true) LIMIT 1
+"""
+_FIGURES = """
+    SELECT 1 FROM leaderboard
+    WHERE coalesce(pass_rate, score) IS NOT NULL AND coalesce(suite = $suite, true) LIMIT 1
 """
 # Models that logs only report figures of.
 _REPORTED_MODELS = """
@@ -126,9 +130,9 @@ def show(
         query += "" if limit is None else f" LIMIT {limit}"
         print_rows(store, query, output, wanted, answer=file.answer, blocks=file.blocks)
         if view in _RANKINGS and not wanted:
-            _note_rehearsals(connection)
             _note_reported(connection)
         if view in _RANKINGS and wanted.keys() <= {"suite"}:
+            _note_no_figures(connection, only["suite"])
             _note_votes(connection, file, only["suite"])
         if view == "suite_agreement":
             _note_no_pair(connection)
@@ -162,16 +166,21 @@ def _conditions(
         yield f"({' OR '.join(conditions)})"
 
 
-def _note_rehearsals(connection: duckdb.DuckDBPyConnection) -> None:
-    """Say why a ranking is empty, if the store has answers and all of them came from files."""
-    # The first query is enough for nearly every store, and planned in a fraction of the time.
-    for real in (_REAL_CALLS, "FROM results WHERE NOT is_replay LIMIT 1"):
-        if connection.execute(real).fetchall():
+def _note_no_figures(connection: duckdb.DuckDBPyConnection, suite: str | None) -> None:
+    """Say why rankings have no figures, if the store has answers."""
+    for figures in (_VERDICTS, _FIGURES):
+        if connection.execute(figures, {"suite": suite}).fetchall():
             return
-    if connection.execute("FROM lake.results LIMIT 1").fetchall():
+    reason = unranked_reason(connection, suite)
+    if reason == REHEARSED:
         note_wrapped(
-            "all runs are rehearsals, whose answers came from a file: no ranking counts them; "
-            "`evalstore show replay_leaderboard` shows their figures"
+            f"{reason}: no ranking counts them; `evalstore show replay_leaderboard` shows their "
+            "figures"
+        )
+    elif reason:
+        note_wrapped(
+            f"{reason}, so there is nothing to rank: `evalstore runs` lists the runs; "
+            "`evalstore judge`, `rescore` and `label` judge answers whose text is stored"
         )
 
 
