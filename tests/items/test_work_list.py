@@ -95,6 +95,19 @@ def test_figures_of_items(quiz):
     assert found["sound-3"]["rival_answer"] is None
 
 
+@pytest.mark.parametrize(
+    ("copies", "named"), [("B", "B"), ("BC", "B, C"), ("BCDEF", "B, C, D and 2 more")]
+)
+def test_an_item_does_not_name_itself_as_a_copy(tmp_path, copies, named):
+    store = new_store(tmp_path / "store")
+    lines = [f"{model},{task},Which?,{task == 'A'}" for model in "mn" for task in f"A{copies}"]
+    path = tmp_path / "own.csv"
+    path.write_text("\n".join(["model,task,prompt,passed", *lines, "m,Z,Why?,true"]), "utf-8")
+    assert command(store.path, "import", "--yes", "--suite", "own", path).code == 0
+    said = " ".join(command(store.path, "items", "own").out.split())
+    assert f"It has the text and choices of {named}." in said
+
+
 def test_the_view_has_the_same_figures(quiz):
     names = ("pass_rate", "pass_rate_low", "discrimination")
     found = rows(quiz)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from warehouse.analysis.items.responses import Responses
     from warehouse.core.types import Row
 
-_NOTES = 3  # of raters, in a sentence
+_NAMED = 3  # notes of raters, or tasks, in a sentence
 _LONGEST = 60  # characters of an answer, a key or names in a sentence
 _TASK_SETS = """
 SELECT task_set, count(DISTINCT system) AS n_systems
@@ -98,7 +98,10 @@ SELECT
     min(flaky.flaky_p_holm) AS flaky_p_holm,
     CAST(max(flaky.n_flaky) AS BIGINT) AS n_flaky,
     max(flaky.expected_flaky) AS expected_flaky,
-    any_value(list_filter(alike.task_ids, lambda other: other <> asked.task_id)) AS duplicates,
+    -- The item is called by its first task, and its other tasks may have the same text.
+    list_filter(
+        arg_min(alike.task_ids, asked.task_id), lambda other: other <> min(asked.task_id)
+    ) AS duplicates,
     max(wrong.n_raters_wrong) AS n_raters_wrong,
     max(wrong.n_raters) AS n_raters,
     any_value(wrong.notes) AS notes
@@ -252,7 +255,7 @@ def evidence(row: Row) -> Iterator[str]:
     """Yield sentences on the findings of an item, with what they rest on."""
     findings, n = row["findings"], row["n_systems"]
     if Finding.RATED_WRONG in findings:
-        notes = ", ".join(_quoted(note) for note in (row["notes"] or ())[:_NOTES])
+        notes = ", ".join(_quoted(note) for note in (row["notes"] or ())[:_NAMED])
         said = f"Rated as wrong by {row['n_raters_wrong']} of {row['n_raters']} raters"
         yield f"{said}: {notes}." if notes else f"{said}."
     if row["rival_answer"] is not None and (
@@ -275,7 +278,9 @@ def evidence(row: Row) -> Iterator[str]:
             f"{row['expected_flaky']:.1f}, p {p_text(row['flaky_p_holm'])} (Holm)."
         )
     if Finding.DUPLICATE in findings:
-        yield f"It has the text and choices of {_cut(', '.join(row['duplicates']))}."
+        named, more = row["duplicates"][:_NAMED], len(row["duplicates"][_NAMED:])
+        others = f" and {more} more" if more else ""
+        yield f"It has the text and choices of {', '.join(map(_cut, named))}{others}."
     if Finding.DEAD in findings:
         yield f"None of {n} systems passes it."
     if Finding.SATURATED in findings:
