@@ -62,6 +62,15 @@ def test_the_board_counts_missing_verdicts_as_failures(store):
     ]
 
 
+def test_if_only_attempts_lack_verdicts_all_tasks_are_judged(store):
+    call = "missing_verdicts_remark(0.2, 30, 30, 0.05, 0.8)"
+    [(remark,)] = store.sql(f"SELECT {call}").fetchall()
+    assert remark == (
+        "6 of 30 tasks passed by their judged attempts; 5.0 % if the missing verdicts are "
+        "failures, 80.0 % if passes; the interval is of the judged"
+    )
+
+
 def test_a_terminal_says_so_below_the_board(store):
     shown = shown_on_terminal(store.path, ["show", "leaderboard"], 80)
     assert f"lucky: {REMARK}" in " ".join(shown.split())

@@ -3,8 +3,12 @@ CREATE OR REPLACE MACRO missing_verdicts_remark(
     pass_rate, n_rated, n_tasks, min_pass_rate, max_pass_rate
 ) AS
     CASE WHEN min_pass_rate IS NOT NULL THEN format(
-        '{} of {} judged passed, {} tasks; {:.1f} % if the missing verdicts are failures, '
-        || '{:.1f} % if passes; the interval is of the judged',
+        if(
+            n_rated = n_tasks,
+            '{0} of {1} tasks passed by their judged attempts',
+            '{0} of {1} judged passed, {2} tasks'
+        )
+        || '; {3:.1f} % if the missing verdicts are failures, {4:.1f} % if passes; the interval is of the judged',
         if(
             abs(pass_rate * n_rated - round(pass_rate * n_rated)) < 1e-9,
             CAST(CAST(round(pass_rate * n_rated) AS BIGINT) AS VARCHAR),
