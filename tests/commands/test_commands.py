@@ -12,7 +12,19 @@ import sys
 
 import pyarrow.parquet as pq
 import pytest
-from support import EXAMPLES, ROOT, child, command, environment, import_into, log, shell, write_log
+from support import (
+    EXAMPLES,
+    ROOT,
+    add_rows,
+    child,
+    command,
+    environment,
+    import_into,
+    log,
+    new_store,
+    shell,
+    write_log,
+)
 
 import evalstore
 from warehouse.app.console.cli import FORMATS, note
@@ -264,6 +276,13 @@ def test_info_counts(run):
     assert ended.lines["runs"] == "16"
     assert ended.lines["results"] == "218"
     assert ended.lines["palindrome"] == "16 runs, 218 results"
+
+
+def test_info_counts_one_run_and_one_result(tmp_path):
+    store = new_store(tmp_path / "store")
+    run = {"suite": "own", "run_id": "r", "generation": "root", "content_id": "r"}
+    add_rows(store.lake, runs=[run], results=[{**run, "seq": 0, "model": "m", "task_id": "t"}])
+    assert "own            1 run, 1 result\n" in command(store.path, "info").out
 
 
 @pytest.mark.slow

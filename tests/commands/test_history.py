@@ -5,7 +5,7 @@ import json
 import pytest
 from rendering import HOSTILE, UNSEEN
 from rich.cells import cell_len
-from support import command
+from support import add_rows, command, new_store
 
 from tools.screens import shown_on_terminal
 from warehouse.app.commands.history_chart import chart, drift_pieces, legend, sentence, title
@@ -163,6 +163,17 @@ def test_pipes_and_formats_have_the_rows_of_the_view(examples):
 def test_mistakes_are_explained(examples, arguments, message):
     ended = command(examples.path, "history", *arguments)
     assert (ended.code, message in ended.err) == (2, True), ended.err
+
+
+def test_a_model_that_a_suite_did_not_ask_is_not_said_to_be_unjudged(tmp_path):
+    store = new_store(tmp_path / "store")
+    runs = [
+        {"suite": suite, "run_id": "r", "generation": "root", "content_id": suite, "model": suite}
+        for suite in ("ours", "theirs")
+    ]
+    add_rows(store.lake, runs=runs, results=[{**run, "seq": 0, "task_id": "t"} for run in runs])
+    ended = command(store.path, "history", "ours", "--suite", "theirs")
+    assert (ended.code, "no results of a model 'ours' in theirs;" in ended.err) == (2, True)
 
 
 @pytest.mark.slow

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 _VIEW = "model_history"
 _VERDICT = "passed"
-_MODELS = "SELECT DISTINCT model FROM results WHERE model IS NOT NULL ORDER BY model"
+_MODELS = """
+SELECT DISTINCT model FROM results
+WHERE model IS NOT NULL AND ($suite IS NULL OR suite = $suite) ORDER BY model
+"""
 _OF_MODEL = "model = $model AND ($suite IS NULL OR suite = $suite)"
 # The rows of the view, and one of each series for every run of it that got no answer at all.
 _HISTORY = f"""
@@ -106,10 +109,11 @@ def history(
     """
     check_suite(path, suite)
     store = open_store(path)
-    known = [name for (name,) in store.sql(_MODELS).fetchall()]
+    known = [name for (name,) in store.sql(_MODELS, {"suite": suite}).fetchall()]
     if model not in known:
         hint = did_you_mean(model, known, "`evalstore show leaderboard` lists the models")
-        raise BadInput(f"the store has no results of a model {model!r}; {hint}")
+        where = "" if suite is None else f" in {suite}"
+        raise BadInput(f"the store has no results of a model {model!r}{where}; {hint}")
     of_model = {"model": model, "suite": suite}
     rows = _rows(store, _HISTORY, {**of_model, "metric": None})
     for row in _rows(store, _OUTAGES, of_model):

@@ -194,7 +194,9 @@ def _texts(name: str, value: object) -> list[str]:
 def _counts(named: dict[str, str | int]) -> str:
     """Return values with their names: `suite mine, 3 results`."""
     return ", ".join(
-        f"{value:,} {name}" if isinstance(value, int) else f"{name} {value}"
+        f"{value:,} {name.removesuffix('s') if value == 1 else name}"
+        if isinstance(value, int)
+        else f"{name} {value}"
         for name, value in named.items()
     )
 
