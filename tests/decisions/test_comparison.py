@@ -163,6 +163,17 @@ def test_a_margin_is_compared_with_the_end_of_the_interval(margin, is_noninferio
     assert (found.low > -margin) is is_noninferior
 
 
+def test_there_is_power_to_detect_the_detectable_difference():
+    """Where the models hardly differ, a t test would find less than Gaffke's test can."""
+    random = np.random.default_rng(1)
+    scores = 0.5 + random.normal(0, 0.05, size=(2, 50))
+    found = one(*scores.tolist())
+    assert found.detectable_difference > (found.high - found.low) / 2
+    shifts = [[found.detectable_difference / 2], [-found.detectable_difference / 2]]
+    again = [0.5 + random.normal(0, 0.05, size=(2, 50)) + shifts for _ in range(10)]
+    assert all(one(*rows.tolist()).p_value < 0.05 for rows in again)
+
+
 def test_few_tasks_have_neither_interval_nor_detectable_difference():
     found = one([1.0] * 5, [0.0] * 5)
     assert (found.low, found.p_adjusted, found.detectable_difference) == (None, None, None)

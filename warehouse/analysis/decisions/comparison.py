@@ -17,6 +17,7 @@ from warehouse.analysis.decisions.series import CALL_METRICS
 from warehouse.engine.scoring.bootstrap import holm
 from warehouse.engine.statistics.arrays import MIN_CLUSTERS, cluster_sums
 from warehouse.engine.statistics.detectable import detectable_mean, detectable_proportion
+from warehouse.engine.statistics.distributions import student_quantile
 from warehouse.engine.statistics.macros import mcnemar_p_values
 
 if TYPE_CHECKING:
@@ -246,7 +247,10 @@ def _detectable(contest: Contest, found: Evidence, alpha: float) -> float | None
         spread = cluster_sums(spread, clusters)
     error = sqrt(float((spread**2).sum()) * n / (n - 1)) / len(differences)
     if error > 0:
-        return detectable_mean(error, n, alpha=alpha)
+        low, high = found.interval or (0.0, 0.0)
+        # A test with bounds can find less than a t test; its interval says how much less.
+        by_interval = (high - low) / 2 / student_quantile(0.975, n - 1)
+        return detectable_mean(max(error, by_interval), n, alpha=alpha)
     share, scale = detectable_proportion(0, n, alpha=alpha), paired.panel.scale
     return None if share is None or scale is None else share * scale
 
