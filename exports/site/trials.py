@@ -52,7 +52,7 @@ _ENDS = {
     "solved": "it solved the task",
     "gave_up": "it stopped by itself and did not pass",
     "limit": "a limit of steps, tokens or cost stopped it",
-    "timeout": "its time was over",
+    "timeout": "it ran out of time",
     "error": "an error stopped it",
 }
 

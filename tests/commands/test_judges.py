@@ -203,7 +203,7 @@ def test_a_reply_that_cannot_be_read_is_counted(said):
     rows[3] |= {"outcome": None, "status": "unparsed"}
     lines = said(preferences=rows)
     assert lines[lines.index("j") + 1].startswith(
-        "It judged 20 pairs; no reply could be read of 1."
+        "It judged 20 pairs; 1 of its replies could not be read."
     )
 
 

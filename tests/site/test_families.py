@@ -59,6 +59,7 @@ def test_openclaw_says_which_tiers_are_proven(tmp_path):
     n_proven = sum(tier is not None and is_supported for tier, is_supported, _ in tiers)
     assert f"{n_proven} tier" in page
     assert not any("_" in header for header in HEADER.findall(page))
+    assert "passed, of the judged" in page  # boards count calls without an answer, too
     if not any(is_supported and is_recommended for _, is_supported, is_recommended in tiers):
         assert "No model is proven to be of tier 1" in page
 

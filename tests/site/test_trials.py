@@ -141,7 +141,7 @@ def test_a_page_says_what_was_tested_and_how_it_ended(pages):
     assert known["models"] == "agent: m, user: &lt;b&gt;u&lt;/b&gt;"
     assert (known["time"], known["cost"]) == ("1.5 min", "$0.25")
     assert known["tokens"].startswith("100 in · 20 out")
-    assert "its time was over (in the log: &lt;i&gt;AgentTimeout" in page_of(pages, "bad")
+    assert "it ran out of time (in the log: &lt;i&gt;AgentTimeout" in page_of(pages, "bad")
 
 
 def test_what_is_unknown_is_shown_as_unknown(pages):
@@ -156,7 +156,7 @@ def test_what_is_unknown_is_shown_as_unknown(pages):
 
 def test_lists_say_in_words_how_trials_ended_and_link_to_them(pages):
     listed = pages["trials/index.html"]
-    assert "its time was over" in listed
+    assert "it ran out of time" in listed
     assert "gave_up" not in listed
     of_run = pages[run_page("arena", "r")]
     for page in (listed, of_run):

@@ -7,7 +7,7 @@ import pytest
 from support import add_rows, new_store
 
 from exports.site.boards import boards
-from exports.site.pages import audit, model, run
+from exports.site.pages import audit, model, run, suite, task
 from exports.site.run_names import run_names
 from exports.site.site import opened_site
 from exports.site.tables import table
@@ -99,12 +99,44 @@ def test_models_of_one_name_are_named_with_their_providers(tmp_path):
         "from an unknown provider", "from here",
     ]  # fmt: skip
     [others] = (each for each in page.data.decode().split("<table") if "so this model is" in each)
-    rows = [re.sub("<[^>]*>", " ", row).split() for row in others.split("<tr>")[2:]]
-    assert sorted(row[:4] for row in rows) == [
-        ["here", "m", "from", "an"],
-        ["unknown", "m", "from", "here"],
-    ]
+    rows = [" ".join(re.sub("<[^>]*>", " ", row).split()) for row in others.split("<tr>")[2:]]
+    first, second = sorted(rows)
+    assert first.startswith("from an unknown provider m from here ")
+    assert second.startswith("from here m from an unknown provider ")
     assert others.count("<td>no interval</td>") == 2  # of 2 tasks
+
+
+@pytest.mark.slow
+def test_what_a_page_lacks_is_said_in_words(tmp_path):
+    own = {"suite": "own", "run_id": "r", "generation": "root", "content_id": "r"}
+    judged = {"objective_pass": True, "success": True, "availability_status": "ok"}
+    timed = {"answer": "x", "success": True, "availability_status": "ok", "duration_seconds": 0.5}
+    mute = {"success": False, "availability_status": "error"}
+    results = [
+        {**own, "content_id": name, "seq": 0, "model": name, "task_set": "a", "task_id": "t"} | more
+        for name, more in {"judged": judged, "open": timed, "mute": mute}.items()
+    ]
+    figure = {**own, "content_id": "f", "seq": 0, "model": "m", "task_set": "b", "metric": "x"}
+    figure |= {"value": 1.0}
+    store = new_store(tmp_path / "store")
+    add_rows(store.lake, runs=[own], results=results, reported_metrics=[figure])
+    types = [suite.PAGE_TYPE, task.PAGE_TYPE, run.PAGE_TYPE]
+    with opened_site(store, types, samples="none") as site:
+        pages = {
+            page.path: page.data.decode(errors="replace")
+            for kind in site.types
+            for page in site.pages(kind)
+        }
+    board = pages["suites/own.html"]
+    assert '<td class="n">no verdicts</td>' in board
+    assert '<dt>task sets</dt><dd dir="auto">2</dd>' in board
+    assert any(">1 task<" in text for path, text in pages.items() if path.endswith(".svg"))
+    [of_task] = (text for path, text in pages.items() if path.startswith("tasks/own"))
+    assert (of_task.count("no text in the log"), of_task.count("no answer")) == (1, 1)
+    [of_run] = (text for path, text in pages.items() if path.startswith("runs/own"))
+    costs = of_run.split(">Costs, tokens and times by model<")[1]
+    assert "results with a time" in costs
+    assert '<td class="n"></td>' not in costs
 
 
 @pytest.mark.slow

@@ -205,7 +205,7 @@ def _beyond_chance(rows: Sequence[Row]) -> dict[object, list[Row]]:
 def sentences(judge: Judge) -> Iterator[str]:
     """Yield what the data show of a judge."""
     what = judge.what
-    unread = f"; no reply could be read of {judge.n_unread:,}" if judge.n_unread else ""
+    unread = f"; {judge.n_unread:,} of its replies could not be read" if judge.n_unread else ""
     yield f"It judged {judge.n_items:,} {what}{unread}."
     if judge.n_configurations > 1:
         yield (

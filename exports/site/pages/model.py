@@ -196,7 +196,8 @@ def _own(row: Row) -> Callable[[Row], str]:
         names.append("settings")
 
     def own(pair: Row) -> str:
-        found = {"provider": pair["provider"] or "unknown", "settings": pair["settings"] or "none"}
+        provider = f"from {pair['provider'] or 'an unknown provider'}"
+        found = {"provider": provider, "settings": pair["settings"] or "none"}
         return ", ".join(found[name] for name in names)
 
     return own

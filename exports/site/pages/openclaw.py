@@ -45,7 +45,7 @@ _TIER_HEADINGS = {
 }
 _SUMMARY_HEADINGS = {
     "thinking_level": "thinking level",
-    "objective_pass_rate": "passed",
+    "objective_pass_rate": "passed, of the judged",
     "n_success": "successful",
     "n_ok": "status ok",
     "n_total": "results",

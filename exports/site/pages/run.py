@@ -221,7 +221,12 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "detail": detail,
             "figures": list(_figures(history[key]))[:_FIGURES],
             "n_other_figures": max(len(history[key]) - _FIGURES, 0),
-            "costs": table(costs[key], _COST_COLUMNS, links={"model": _model}),
+            "costs": table(
+                costs[key],
+                _COST_COLUMNS,
+                links={"model": _model},
+                unknown={"n_timed": "unknown"},
+            ),
             "has_settings": any(each["settings"] for each in costs[key]),
             "latencies": _histogram(bins[key]),
             "failures": table(

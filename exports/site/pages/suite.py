@@ -67,8 +67,11 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
         suite = row["suite"]
         of_suite = [board for board in boards(site) if board.suite == suite]
         outages = site.rows(_OUTAGES, {"suite": suite})
+        reported = [each for each in site.once(_reported_rows) if each["suite"] == suite]
+        task_sets = {board.task_set for board in of_suite}
         values = {
             "row": row,
+            "n_task_sets": len(task_sets.union(each["task_set"] for each in reported)),
             "has_labels": suite in site.once(labelled_suites),
             "has_items": suite in rated_suites(site),
             "outages": [(each, outage_pieces(each)) for each in outages],
@@ -76,7 +79,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "boards": [board for board in of_suite if board.is_main],
             "limit": _MODELS,
             "others": _others(of_suite),
-            "reported": _reported(site, suite),
+            "reported": _reported(site, reported),
             "panels": list(_panels(site, suite)),
         }
         yield Contents(path=suite_page(suite), template="suite.html", title=suite, values=values)
@@ -102,9 +105,8 @@ def _others(boards_of_suite: list[Board]) -> Table:
     return table(rows, _COLUMNS, links=_LINKS, limit=_OTHERS)
 
 
-def _reported(site: Site, suite: str) -> Table:
+def _reported(site: Site, rows: list[Row]) -> Table:
     """Return the figures that logs of a suite only report, as one table."""
-    rows = [row for row in site.once(_reported_rows) if row["suite"] == suite]
     links = {"run_id": _LINKS["run_id"]}  # most of these models have no page
     return table(
         site.timed(rows),

@@ -81,12 +81,16 @@ def _squares(
         if not np.isnan(value)
     ]
     axis = alt.Axis(domain=False, ticks=False, labelAngle=-90, labelLimit=110)
-    x = alt.X("task:N", sort=alt.SortField("place"), axis=axis, title=f"{len(tasks)} tasks")
+    x = alt.X("task:N", sort=alt.SortField("place"), axis=axis, title=_n_tasks(len(tasks)))
     y = MODELS.copy()
     y["scale"] = alt.Scale(paddingInner=_GAP / _ROW)
     chart = picture(rows, _DRAWN, width=width, height=alt.Step(_ROW))
     squares: alt.Chart = chart.mark_rect(stroke=GRID).encode(x=x, y=y, color=shares("score"))
     return squares
+
+
+def _n_tasks(n: int) -> str:
+    return "1 task" if n == 1 else f"{n} tasks"
 
 
 def _lines(cells: NDArray[np.float64], models: list[str], width: int) -> alt.Chart:
@@ -104,7 +108,7 @@ def _lines(cells: NDArray[np.float64], models: list[str], width: int) -> alt.Cha
     ).encode(
         x=alt.X(
             "x:Q",
-            title=f"{cells.shape[1]} tasks",
+            title=_n_tasks(cells.shape[1]),
             axis=alt.Axis(domain=False, ticks=False, labels=False, grid=False),
             scale=alt.Scale(domain=[0, 1]),
         ),

@@ -18,7 +18,7 @@ def _draw(panel: Panel) -> DrawnPanel:
     if not rows:
         return DrawnPanel(chart=None, words="", notes=notes)
     if not all(row["is_comparable"] for row in rows):
-        notes.append(f"{panel.title}: grey models were asked other tasks, and do not compare")
+        notes.append(f"{panel.title}: grey models were asked other tasks, and cannot be compared")
     if any(row["remark"] is not None for row in rows):
         notes.append(
             f"{panel.title}: where verdicts are missing, figures are of the judged tasks, and the "
