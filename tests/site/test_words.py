@@ -140,6 +140,25 @@ def test_what_a_page_lacks_is_said_in_words(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_score_of_some_tasks_says_of_how_many_it_is(tmp_path):
+    own = {"suite": "own", "run_id": "r", "generation": "root", "content_id": "r"}
+    answered = {"answer": "x", "success": True, "availability_status": "ok", "model": "m"}
+    results = [
+        {**own, **answered, "content_id": task, "seq": 0, "task_id": task} for task in ("a", "b")
+    ]
+    score = {**own, "content_id": "s", "result_id": "a", "metric": "style", "value": 0.5}
+    store = new_store(tmp_path / "store")
+    add_rows(store.lake, runs=[own], results=results, result_scores=[score])
+    types = [suite.PAGE_TYPE, model.PAGE_TYPE, run.PAGE_TYPE]
+    with opened_site(store, types, samples="none") as site:
+        pages = {page.path: page.data for kind in types for page in site.pages(kind)}
+    counts = {path: data.count(b'<td class="n">1 of 2</td>') for path, data in pages.items()}
+    assert counts["suites/own.html"] == 1
+    assert counts["models/m.html"] == 2  # its place, and run by run
+    assert sum(n for path, n in counts.items() if path.startswith("runs/own")) == 1
+
+
+@pytest.mark.slow
 def test_model_of_one_provider_is_named_without_it(tmp_path):
     store = new_store(tmp_path / "store")
     add_runs(store, ["here", "here"])
