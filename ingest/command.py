@@ -294,7 +294,6 @@ def fail_if_bad(summary: ImportSummary) -> None:
         BadInput: something could not be imported, or nothing was found.
         CheckFailed: files were refused.
     """
-    from ingest.readers import READERS
     from ingest.reconciliation import IN_THE_STORE, FileOutcome
 
     outcomes = summary.outcomes
@@ -318,7 +317,9 @@ def fail_if_bad(summary: ImportSummary) -> None:
             raise BadInput(f"not everything was imported: {named}; the rest was")
         raise BadInput(f"nothing was imported: {named}")
     if not outcomes:
-        formats = ", ".join([*(reader.format for reader in READERS), "tables given by name"])
-        raise BadInput(f"nothing to import was found; known formats: {formats}")
+        raise BadInput(
+            "nothing to import was found: no file has a known format, which "
+            "docs/formats/README.md lists; tables of results must be named themselves"
+        )
     if refused:
         raise CheckFailed(f"{refused:,} files break rules of their format and were refused")

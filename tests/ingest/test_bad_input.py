@@ -196,6 +196,7 @@ def test_a_folder_without_logs(cli, store, tmp_path):
     ended = cli("import", tmp_path / "empty")
     assert (ended.code, "Traceback" in ended.err) == (2, False)
     assert "nothing to import was found" in ended.err
+    assert max(map(len, ended.err.splitlines())) < 200
     assert ended.lines["other"] == "files   1, ignored"
     assert store.lake.batch_names() == set()
 

@@ -143,6 +143,14 @@ def test_too_few_models_are_refused(space):
     assert "takes 10 models that were" in subset(space, "mine", "--tasks", 12, code=2).err
 
 
+def test_task_sets_to_choose_from_are_listed(space):
+    lines = [f"{task_set},m,t,true" for task_set in ("a", "b")]
+    (space / "own.csv").write_text("\n".join(["task_set,model,task,passed", *lines]), "utf-8")
+    assert command("store", "import", "--yes", "--suite", "own", "own.csv").code == 0
+    said = subset(space, "own", "--tasks", 1, code=2).err
+    assert said.endswith("name one with --task-set: a, b\n")
+
+
 @pytest.mark.parametrize("name", ["list.txt", "list.json"])
 def test_a_list_is_read_as_it_was_written(tmp_path, name):
     names = ("a b", " kept", "täsk, two", "#3")

@@ -109,7 +109,8 @@ def estimate_run(
         raise BadInput(f"--estimate: no answer of {run_id} has a verdict")
     sets = sorted({cell.task_set for cell in cells})
     if len(sets) > 1:
-        raise BadInput(f"{run_id} has several task sets: name one with --task-set: {sets}")
+        listed = ", ".join(sets)
+        raise BadInput(f"{run_id} has several task sets: name one with --task-set: {listed}")
     plan = next((plan for name, plan in runs if name == run_id), None)
     bank = _planned_bank(plan or "{}")
     if bank is None:

@@ -77,7 +77,8 @@ def read_set_answers(
     responses = responses if with_adaptive else responses.rated()
     names = [name for (name,) in connection.execute(_TASK_SETS).fetchall()]
     if len(names) > 1:
-        raise BadInput(f"{suite} has several task sets: name one with --task-set: {names}")
+        listed = ", ".join(names)
+        raise BadInput(f"{suite} has several task sets: name one with --task-set: {listed}")
     tasks = dict(connection.execute(_TASKS).fetchall())
     about = connection.execute(_FAMILIES).fetchall()
     family_of = {system: family for system, family, model in about if model not in without}
