@@ -148,6 +148,19 @@ def test_the_ends_of_the_interval_are_where_the_tests_reject():
     assert excess_of_bounded_means(-values, -high, largest=1.0) == pytest.approx(0.05, abs=1e-5)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.002, 0.1, 0.5, 0.9, 1.0])
+def test_limits_are_found_in_few_steps(share, monkeypatch):
+    tested = []
+    monkeypatch.setattr(
+        bounded_means,
+        "chance_of_excess",
+        lambda values: tested.append(values) or chance_of_excess(values),
+    )
+    values = np.repeat([1.0, -1.0], [round(share * 1000), round((1 - share) * 1000)])
+    bounded_mean_limits(values, -1.0, 1.0)
+    assert len(tested) <= 18
+
+
 def test_too_few_clusters_and_no_differences():
     assert excess_of_bounded_means(np.zeros(5), 0.02, largest=1.0) is None
     assert missed_bounded_mean(np.zeros(5), 0.02, largest=1.0) is None

@@ -118,10 +118,9 @@ def missed_bounded_mean(
         p_value = _at_most(centred + difference * sizes, sizes, margin, -largest)
         return _score(alpha) - _score(p_value)
 
-    least = _first_above(gap, margin, 2 * largest)
-    bound = largest * float(sizes.max())
-    variance = (float((centred**2).sum()) + 2 * bound**2) / (n + 1)
-    error = sqrt(variance * (n + 2)) / (float(sizes.sum()) + 2 * float(sizes.mean()))
+    error = _error(centred, sizes, largest)
+    guess = margin - _score(alpha) * error
+    least = _first_above(gap, margin, 2 * largest, guess, error)
     return min(largest, least + error * normal_quantile(power))
 
 
@@ -146,10 +145,26 @@ def bounded_mean_limits(
     if len(sums) < MIN_CLUSTERS:
         return None
     tail = _score((1 - level) / 2)
+    mean = float(sums.sum() / sizes.sum())
+    error = _error(sums - mean * sizes, sizes, (high - low) / 2)
+
+    def is_low(limit: float) -> float:
+        return _score(_at_most(sums, sizes, limit, low)) - tail
+
+    def is_high(limit: float) -> float:
+        return tail - _score(_at_most(-sums, sizes, -limit, -high))
+
     return Interval(
-        _first_above(lambda mean: _score(_at_most(sums, sizes, mean, low)) - tail, low, high),
-        _first_above(lambda mean: tail - _score(_at_most(-sums, sizes, -mean, -high)), low, high),
+        _first_above(is_low, low, high, mean + tail * error, error),
+        _first_above(is_high, low, high, mean - tail * error, error),
     )
+
+
+def _error(centred: Floats, sizes: Floats, largest: float) -> float:
+    """Return the standard error of a mean, with two more clusters, one at either bound."""
+    n, bound = len(sizes), largest * float(sizes.max())
+    variance = (float((centred**2).sum()) + 2 * bound**2) / (n + 1)
+    return sqrt(variance * (n + 2)) / (float(sizes.sum()) + 2 * float(sizes.mean()))
 
 
 def _of_clusters(values: Floats, clusters: Indices | None) -> tuple[Floats, Floats]:
@@ -167,7 +182,9 @@ def _at_most(sums: Floats, sizes: Floats, mean: float, low: float) -> float:
     return chance_of_excess(np.append(mean * sizes - sums, worst))
 
 
-def _first_above(gap: Callable[[float], float], low: float, high: float) -> float:
+def _first_above(
+    gap: Callable[[float], float], low: float, high: float, guess: float, error: float
+) -> float:
     """Return the first point of a grid between two where a function is 0 or more; else the higher.
 
     By false position, where the value of an end that stays twice is halved (Dowell and Jarratt
@@ -177,8 +194,11 @@ def _first_above(gap: Callable[[float], float], low: float, high: float) -> floa
         gap: the function, which rises.
         low: the lower end.
         high: the higher end.
+        guess: about where it is.
+        error: about how far the function takes to rise by 1.
     """
-    below, above, ends = 0, _STEPS, [-inf, inf]
+    below, above = 0, _STEPS
+    ends = [(low - guess) / error, (high - guess) / error]
     was_above: bool | None = None
     while above - below > 1:
         at = (below + above) // 2
