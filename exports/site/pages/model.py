@@ -31,14 +31,15 @@ SELECT
     bool_or(settings = '') AS has_no_settings,
     list(DISTINCT suite ORDER BY suite) AS suites,
     count(DISTINCT (suite, run_id)) AS n_runs,
-    count(*) AS n_results,
-    count(*) FILTER (is_replay) AS n_replayed,
-    count(cost_usd) AS n_cost_known,
-    exact_sum(cost_usd) AS total_cost_usd,
-    min(run_day) AS first_date,
-    max(run_day) AS last_date
-FROM results
-LEFT JOIN (SELECT suite, run_id, run_date AS run_day FROM runs) AS days USING (suite, run_id)
+    sum(n_results)::BIGINT AS n_results,
+    coalesce(sum(n_results) FILTER (is_replay), 0)::BIGINT AS n_replayed,
+    sum(n_cost_known)::BIGINT AS n_cost_known,
+    exact_total(sum(cost_whole), sum(cost_fraction)) AS total_cost_usd,
+    min(run_date) AS first_date,
+    max(run_date) AS last_date
+FROM scores.entry_calls
+JOIN scores.entries USING (entry, suite, run_id, is_replay)
+LEFT JOIN scores.run_times USING (suite, run_id)
 GROUP BY model
 ORDER BY model NULLS LAST
 """

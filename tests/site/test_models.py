@@ -1,0 +1,36 @@
+"""The pages of models: what a model cost."""
+
+from support import add_rows
+
+from exports.site.pages import model
+from exports.site.site import opened_site
+from warehouse.lake.lake import Lake
+
+KEYS = {"suite": "s", "run_id": "r", "generation": "root"}
+
+
+def fill(store, results):
+    """Add a run, each of whose results passed."""
+    rows = [
+        {**KEYS, "content_id": str(n), "seq": n, "objective_pass": True, **row}
+        for n, row in enumerate(results, 1)
+    ]
+    add_rows(Lake(store.path), runs=[{**KEYS, "content_id": "run"}], results=rows)
+    store.sync()
+
+
+def test_the_cost_of_a_model_is_that_of_its_runs(store):
+    calls = [
+        {"model": "m", "task_id": "a", "cost_usd": 0.25},
+        {"model": "m", "task_id": "b", "cost_usd": 4.0, "is_cached": True},
+        {"model": "m", "task_id": "c", "cost_usd": 0.5, "provider": "replay"},
+    ]
+    fill(store, calls)
+    with opened_site(store, [], samples="none") as site:
+        model.PAGE_TYPE.addresses(site)
+        [row] = site.rows("FROM site_models")
+        [run] = site.rows("FROM run_overview")
+    assert row["n_results"] == run["n_results"] == 3
+    assert row["n_replayed"] == 1
+    assert row["n_cost_known"] == run["n_cost_known"] == 2
+    assert row["total_cost_usd"] == run["total_cost_usd"] == 0.75
