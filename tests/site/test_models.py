@@ -1,4 +1,4 @@
-"""The pages of models: what a model cost."""
+"""The pages of models: what a model cost, and its pairs with others."""
 
 from support import add_rows
 
@@ -34,3 +34,13 @@ def test_the_cost_of_a_model_is_that_of_its_runs(store):
     assert row["n_replayed"] == 1
     assert row["n_cost_known"] == run["n_cost_known"] == 2
     assert row["total_cost_usd"] == run["total_cost_usd"] == 0.75
+
+
+def test_the_page_of_a_model_of_a_wide_board_has_its_pairs(store):
+    fill(store, [{"model": f"m{n:03}", "task_id": "a"} for n in range(101)])
+    with opened_site(store, [], samples="none") as site:
+        _, (path, about), *_ = model.PAGE_TYPE.addresses(site).items()
+        [page] = site.pages(model.PAGE_TYPE, {path: about})
+    text = page.data.decode()
+    assert text.count("not known to differ") == 60
+    assert "40 more comparisons not shown here" in text
