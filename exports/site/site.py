@@ -40,7 +40,7 @@ ORDER BY
     max(run_date) DESC NULLS LAST,
     suite
 """  # noqa: S608 - a name of ours
-_RUNS = "SELECT suite, run_id, run_date, started_at FROM runs"
+_RUNS = "SELECT suite, run_id, run_date, started_at FROM scores.run_times"
 
 
 def _always(_: Site) -> bool:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _SUITES = """
 SELECT suite, count(*) AS n_runs, max(run_date) AS last_date
-FROM runs
+FROM scores.run_times
 WHERE list_contains($suites, suite)
 GROUP BY suite
 ORDER BY suite
@@ -57,7 +57,7 @@ _OTHERS = 500
 
 
 def _addresses(site: Site) -> Addresses:
-    suites = site.rows("SELECT DISTINCT suite FROM runs ORDER BY suite")
+    suites = site.rows("SELECT DISTINCT suite FROM scores.run_times ORDER BY suite")
     return {suite_page(row["suite"]): (row["suite"],) for row in suites}
 
 
