@@ -34,16 +34,21 @@ WITH chosen AS (
     SELECT unnest($suites) AS suite, unnest($task_sets) AS task_set, unnest($task_ids) AS task_id
 )
 """
+# The conditions reach the tables that the views are computed from; the join does not.
+_OF_CHOSEN = """
+SEMI JOIN chosen USING (suite, task_set, task_id)
+WHERE list_contains($suites, suite) AND list_contains($task_sets, task_set)
+"""
 _DIFFICULTY = f"""
 {_CHOSEN}
 FROM task_difficulty
-SEMI JOIN chosen USING (suite, task_set, task_id)
+{_OF_CHOSEN}
 ORDER BY suite, task_set, task_id, n_trials DESC, task_hash
 """
 _FLAKY = f"""
 {_CHOSEN}
 FROM flaky_tasks
-SEMI JOIN chosen USING (suite, task_set, task_id)
+{_OF_CHOSEN}
 ORDER BY suite, task_set, task_id, n_judged DESC, task_hash
 """
 _REFERENCES = f"""
@@ -119,6 +124,8 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
     if TASKS in addresses:
         yield _list(shown_tasks(site))
     tasks = [key for key in addresses.values() if key]
+    if not tasks:
+        return
     keys = {name: [key[at] for key in tasks] for at, name in enumerate(_KEYS)}
     versions, flaky, texts, asked = (
         _by_task(site.rows(query, keys)) for query in (_DIFFICULTY, _FLAKY, _REFERENCES, _ANSWERS)
