@@ -41,6 +41,11 @@ def item(question, choices=None, target=None, image=None):
     )
 
 
+@pytest.mark.parametrize("text", ["x", " x", "x\n", "\u2028 x", "x\u3000\xa0", "\r\nx\t"])
+def test_whitespace_at_either_end_is_no_part_of_a_text(con, text):
+    assert con.execute("SELECT item_text($1)", [text]).fetchall() == [("x",)]
+
+
 @given(st.lists(st.tuples(TEXTS, WHITESPACE, WHITESPACE, FORMS), min_size=1))
 @settings(deadline=None, max_examples=10)
 def test_copies_of_a_text_are_one_item(con, texts):
