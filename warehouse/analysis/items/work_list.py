@@ -104,7 +104,7 @@ SELECT
     ) AS duplicates,
     max(wrong.n_raters_wrong) AS n_raters_wrong,
     max(wrong.n_raters) AS n_raters,
-    any_value(wrong.notes) AS notes
+    arg_min(wrong.notes, asked.task_id) AS notes
 FROM asked
 LEFT JOIN wrong ON asked.task_id = wrong.task_id
 LEFT JOIN (
