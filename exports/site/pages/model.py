@@ -68,7 +68,7 @@ LEFT JOIN latency
     AND costs.settings = latency.settings
 ORDER BY costs.run_date DESC NULLS LAST, costs.suite, costs.run_id, costs.provider, costs.settings
 """  # noqa: S608 - a constant
-_WIDE = "FROM scores.wide_boards LIMIT 1"
+_WIDE = "FROM scores.wide_models LIMIT 1"
 # Each pair from both sides.
 _PAIRED = """
 WITH pairs AS (
