@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from exports.site.page import Addresses
     from exports.site.series import Point
     from exports.site.site import Site
+    from exports.site.tables import Table
     from warehouse.core.types import Row
 
 _OVERVIEWS = """
@@ -215,7 +216,6 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
     for row in rows:
         key = row["suite"], row["run_id"]
         [detail] = details[key]
-        of_run = reported[key]
         values = {
             "row": row,
             "detail": detail,
@@ -235,19 +235,23 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
                 headings=_FAILURE_HEADINGS,
                 links={"model": _model},
             ),
-            "reported": table(
-                of_run,
-                _REPORTED_COLUMNS,
-                headings=_REPORTED_HEADINGS,
-                once=_REPORTED_ONCE,
-                n_rows=of_run[0]["n_figures"] if of_run else 0,
-            ),
+            "reported": _reported(reported[key]),
             "trials": trial_table(site, trials[key], _TRIAL_COLUMNS, len(trials[key])),
             "statuses": statuses[key],
             "files": [{**file, "path": shared_path(file["path"])} for file in files[key]],
             "texts": _texts(detail),
         }
         yield Contents(path=run_page(*key), template="run.html", title=row["run_id"], values=values)
+
+
+def _reported(rows: list[Row]) -> Table:
+    return table(
+        rows,
+        _REPORTED_COLUMNS,
+        headings=_REPORTED_HEADINGS,
+        once=_REPORTED_ONCE,
+        n_rows=rows[0]["n_figures"] if rows else 0,
+    )
 
 
 def _model(row: Row) -> str:
