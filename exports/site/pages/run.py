@@ -71,6 +71,8 @@ _NO_REASON = "not recorded; the log says that the call did not succeed"
 _FAILURES = f"""
 SELECT * REPLACE (coalesce(failure_type, '{_NO_REASON}') AS failure_type)
 FROM failures {_OF_BLOCK}
+-- This reaches the results; the join does not.
+WHERE list_contains($suites, suite) AND list_contains($run_ids, run_id)
 ORDER BY
     suite, run_id, n DESC, model, provider, settings, availability_status, failure_type
 """  # noqa: S608 - our own text
