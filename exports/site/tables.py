@@ -24,7 +24,7 @@ _ROWS = 1_000
 # What an empty cell says, of columns that every table has: the store does not know it.
 _UNKNOWN = {
     **dict.fromkeys(("run_date", "last_date", "started_at", "ended_at"), "unknown"),
-    **dict.fromkeys(("p50_ms", "p95_ms", "p99_ms", "ttft_p50_ms"), "unknown"),
+    **dict.fromkeys(("n_timed", "p50_ms", "p95_ms", "p99_ms", "ttft_p50_ms"), "unknown"),
     **dict.fromkeys(("input_tokens", "output_tokens"), "unknown"),
     **dict.fromkeys(("mean_cost_usd", "cost_per_passed_usd"), "unknown"),
     **dict.fromkeys(("pass_rate", "objective_pass_rate"), "no verdicts"),

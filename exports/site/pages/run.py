@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from exports.site.page import Addresses
     from exports.site.series import Point
     from exports.site.site import Site
-    from exports.site.tables import Table
     from warehouse.core.types import Row
 
 _OVERVIEWS = """
@@ -218,17 +217,13 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
     for row in rows:
         key = row["suite"], row["run_id"]
         [detail] = details[key]
+        of_run = reported[key]
         values = {
             "row": row,
             "detail": detail,
             "figures": list(_figures(history[key]))[:_FIGURES],
             "n_other_figures": max(len(history[key]) - _FIGURES, 0),
-            "costs": table(
-                costs[key],
-                _COST_COLUMNS,
-                links={"model": _model},
-                unknown={"n_timed": "unknown"},
-            ),
+            "costs": table(costs[key], _COST_COLUMNS, links={"model": _model}),
             "has_settings": any(each["settings"] for each in costs[key]),
             "latencies": _histogram(bins[key]),
             "failures": table(
@@ -237,23 +232,19 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
                 headings=_FAILURE_HEADINGS,
                 links={"model": _model},
             ),
-            "reported": _reported(reported[key]),
+            "reported": table(
+                of_run,
+                _REPORTED_COLUMNS,
+                headings=_REPORTED_HEADINGS,
+                once=_REPORTED_ONCE,
+                n_rows=of_run[0]["n_figures"] if of_run else 0,
+            ),
             "trials": trial_table(site, trials[key], _TRIAL_COLUMNS, len(trials[key])),
             "statuses": statuses[key],
             "files": [{**file, "path": shared_path(file["path"])} for file in files[key]],
             "texts": _texts(detail),
         }
         yield Contents(path=run_page(*key), template="run.html", title=row["run_id"], values=values)
-
-
-def _reported(rows: list[Row]) -> Table:
-    return table(
-        rows,
-        _REPORTED_COLUMNS,
-        headings=_REPORTED_HEADINGS,
-        once=_REPORTED_ONCE,
-        n_rows=rows[0]["n_figures"] if rows else 0,
-    )
 
 
 def _model(row: Row) -> str:
