@@ -2,15 +2,19 @@
 
 import json
 import random
+from functools import partial
 
+import numpy as np
 import pytest
 from gate_cases import write
 from support import command, kept_open, new_store
 
+from warehouse.engine.statistics.bounded_means import bounded_mean_limits
 from warehouse.engine.statistics.sample_size import (
     tasks_needed,
     tasks_needed_for_margin,
     tasks_needed_of_verdicts,
+    variance_of_bounds,
     variance_of_difference,
 )
 
@@ -69,15 +73,19 @@ def plan(store, *arguments):
 
 
 def test_the_rows_are_those_of_the_formula(store):
-    rows = plan(store, "a", "b", "--difference", "0.1")
+    rows = plan(store, "a", "b", "--difference", "0.15")
     variance = variance_of_difference(
         *([[float(x) for x in task] for task in ANSWERS[model]] for model in "ab")
     )
+    means = (np.array([np.mean(task) for task in ANSWERS[model]]) for model in "ab")
+    differences = np.subtract(*means)
+    limits = bounded_mean_limits(differences, -1, 1)
+    several = partial(tasks_needed, bounds=variance_of_bounds(differences, limits, None))
     assert [row["n_attempts"] for row in rows] == [1, 2, 3, 5, 10]
     for row in rows:
         k = row["n_attempts"]
-        needed = tasks_needed_of_verdicts if k == 1 else tasks_needed
-        assert row["n_tasks"] == needed(variance.of_task(k), 0.1)
+        needed = tasks_needed_of_verdicts if k == 1 else several
+        assert row["n_tasks"] == needed(variance.of_task(k), 0.15)
         assert row["n_tasks"] < row["n_tasks_safe"] < 2 * row["n_tasks"]
         assert row["n_calls"] == 2 * k * row["n_tasks_safe"]
         assert row["cost_usd"] == pytest.approx(0.04 * k * row["n_tasks_safe"])

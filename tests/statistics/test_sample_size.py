@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from warehouse.engine.statistics.bounded_means import (
+    bounded_mean_limits,
+    equality_of_bounded_means,
+)
 from warehouse.engine.statistics.sample_size import (
     Variance,
     detectable,
@@ -15,6 +19,7 @@ from warehouse.engine.statistics.sample_size import (
     upper_variance,
     variance_against_alike,
     variance_of,
+    variance_of_bounds,
     variance_of_difference,
 )
 from warehouse.engine.statistics.score_test import equality_p_values, excess_of_proportions
@@ -75,6 +80,37 @@ def test_the_number_of_tasks_is_the_smallest_that_finds_the_difference():
             assert detectable(variance, n) <= difference
             if n > 3 and n < 1000:
                 assert detectable(variance, n - 1) > difference
+
+
+@pytest.mark.parametrize(("spread", "difference"), [(0.05, 0.05), (0.2, 0.1), (0.3, 0.2)])
+def test_a_plan_of_scores_has_the_power_of_the_test_that_decides(spread, difference):
+    """Scores of 0 to 1: Student's t would need a third of the tasks, which find next to nothing."""
+    random = np.random.default_rng(5)
+
+    def draw(n):
+        return np.clip(random.normal(difference, spread, n), -1, 1)
+
+    def power(n):
+        p_values = [equality_of_bounded_means(draw(n), largest=1.0) for _ in range(60)]
+        return np.mean(np.array(p_values) < 0.05)
+
+    pilot = draw(40)
+    bounds = variance_of_bounds(pilot, bounded_mean_limits(pilot, -1, 1), None)
+    assert power(tasks_needed(spread**2, difference, bounds=bounds)) > 0.7
+    assert power(tasks_needed(spread**2, difference)) < 0.5
+
+
+def test_clusters_at_the_bounds_are_larger():
+    random = np.random.default_rng(5)
+    differences = random.normal(0, 0.1, 200)
+    sizes = [2] * 50 + [10] * 10
+    clusters = np.repeat(np.arange(60), sizes)
+    limits = bounded_mean_limits(differences, -1, 1, clusters=clusters)
+    bounds = variance_of_bounds(differences, limits, clusters)
+    alone = variance_of_bounds(differences, bounded_mean_limits(differences, -1, 1), None)
+    # By the square of the largest cluster.
+    assert 50 * alone < bounds < 150 * alone
+    assert variance_of_bounds(differences, None, None) == 0
 
 
 def test_it_is_students_formula():

@@ -17,8 +17,8 @@ from warehouse.analysis.decisions.series import CALL_METRICS
 from warehouse.engine.scoring.bootstrap import holm
 from warehouse.engine.statistics.arrays import MIN_CLUSTERS, cluster_sums
 from warehouse.engine.statistics.detectable import detectable_mean, detectable_proportion
-from warehouse.engine.statistics.distributions import student_quantile
 from warehouse.engine.statistics.macros import mcnemar_p_values
+from warehouse.engine.statistics.sample_size import variance_of_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -247,10 +247,8 @@ def _detectable(contest: Contest, found: Evidence, alpha: float) -> float | None
         spread = cluster_sums(spread, clusters)
     error = sqrt(float((spread**2).sum()) * n / (n - 1)) / len(differences)
     if error > 0:
-        low, high = found.interval or (0.0, 0.0)
-        # A test with bounds can find less than a t test; its interval says how much less.
-        by_interval = (high - low) / 2 / student_quantile(0.975, n - 1)
-        return detectable_mean(max(error, by_interval), n, alpha=alpha)
+        bounds = variance_of_bounds(differences, found.interval, clusters) / len(differences) ** 2
+        return detectable_mean(error, n, bounds=bounds, alpha=alpha)
     share, scale = detectable_proportion(0, n, alpha=alpha), paired.panel.scale
     return None if share is None or scale is None else share * scale
 

@@ -10,6 +10,7 @@ import numpy as np
 from warehouse.analysis.decisions.gate.words import amount
 from warehouse.analysis.decisions.paired import pair, pairs_of_sides
 from warehouse.engine.statistics.arrays import MIN_CLUSTERS, cluster_sums
+from warehouse.engine.statistics.bounded_means import bounded_mean_limits
 from warehouse.engine.statistics.sample_size import (
     POWER,
     detectable,
@@ -19,6 +20,7 @@ from warehouse.engine.statistics.sample_size import (
     upper_variance,
     variance_against_alike,
     variance_of,
+    variance_of_bounds,
     variance_of_difference,
 )
 
@@ -121,12 +123,14 @@ class _Pilot(NamedTuple):
         n_tasks: tasks behind it.
         n_clusters: their clusters; None if the tasks are independent.
         design_effect: by how much the clusters increase the variance of a mean (Kish 1965).
+        bounds: what the test adds to the variance of the sum of the differences.
     """
 
     variance: Variance
     n_tasks: int
     n_clusters: int | None
     design_effect: float
+    bounds: float
 
     @property
     def n_units(self) -> int:
@@ -151,7 +155,8 @@ def plan_rows(
             values = [[panel.series[row].values[task] for task in tasks] for row in (a, b)]
             if len(tasks) >= MIN_TASKS:
                 cost = _sum(costs.get(panel.series[a].key), costs.get(panel.series[b].key))
-                pilot = _pilot(variance_of_difference(*values), paired.differences, paired.clusters)
+                variance = variance_of_difference(*values)
+                pilot = _pilot(variance, paired.differences, paired.clusters, panel.scale)
                 if pilot.n_units >= MIN_CLUSTERS:
                     yield _rows(panel, (a, b), pilot, cost, wanted)
         return
@@ -160,19 +165,28 @@ def plan_rows(
         if len(known) >= MIN_TASKS:
             variance = variance_against_alike(variance_of(known), wanted.correlation)
             valued = np.flatnonzero(~np.isnan(panel.means[row]))
-            pilot = _pilot(variance, panel.means[row, valued], panel.clusters_of(valued))
+            # A difference from an unknown model is as if twice the distance from half the scale.
+            middle = 0.0 if panel.scale is None else panel.scale / 2
+            values = 2 * (panel.means[row, valued] - middle)
+            pilot = _pilot(variance, values, panel.clusters_of(valued), panel.scale)
             cost = costs.get(series.key)
             if pilot.n_units >= MIN_CLUSTERS:
                 yield _rows(panel, (row, None), pilot, _sum(cost, cost), wanted)
 
 
-def _pilot(variance: Variance, values: Floats, clusters: Indices | None) -> _Pilot:
+def _pilot(
+    variance: Variance, values: Floats, clusters: Indices | None, scale: float | None
+) -> _Pilot:
+    limits = (
+        None if scale is None else bounded_mean_limits(values, -scale, scale, clusters=clusters)
+    )
+    bounds = variance_of_bounds(values, limits, clusters)
     if clusters is None:
-        return _Pilot(variance, len(values), None, 1.0)
+        return _Pilot(variance, len(values), None, 1.0, bounds)
     spread = values - values.mean()
     together, apart = (cluster_sums(spread, clusters) ** 2).sum(), (spread**2).sum()
     effect = max(1.0, float(together / apart)) if apart > 0 else 1.0
-    return _Pilot(variance, len(values), int(clusters.max()) + 1, effect)
+    return _Pilot(variance, len(values), int(clusters.max()) + 1, effect, bounds)
 
 
 def _sum(a: float | None, b: float | None) -> float | None:
@@ -197,8 +211,9 @@ def _rows(
         if of_task is not None:
             of_task *= pilot.design_effect
             safe = upper_variance(of_task, pilot.n_units, scale=panel.scale, is_verdict=is_verdict)
-            n_tasks, n_safe = (_needed(v, wanted, is_verdict=is_verdict) for v in (of_task, safe))
-            found = _found(safe, n_known, wanted, is_verdict=is_verdict)
+            bounds = None if is_verdict else pilot.bounds
+            n_tasks, n_safe = (_needed(v, wanted, bounds) for v in (of_task, safe))
+            found = _found(safe, n_known, wanted, bounds)
         n_pairs = None if n_safe is None else n_safe * attempts
         rows.append(
             PlanRow(
@@ -238,11 +253,17 @@ def _with_cheapest(rows: Sequence[PlanRow], n_tasks: int) -> list[PlanRow]:
     return [replace(row, is_cheapest=row is best) for row in rows]
 
 
-def _needed(variance: float, wanted: Wanted, *, is_verdict: bool) -> int:
-    """Return the tasks that the test needs; of single verdicts the variance is a share of tasks."""
+def _needed(variance: float, wanted: Wanted, bounds: float | None) -> int:
+    """Return the tasks that the test needs; of single verdicts the variance is a share of tasks.
+
+    Args:
+        variance: of the difference on a task.
+        wanted: what the plan is for.
+        bounds: what the test adds to the variance of the sum; None of single verdicts.
+    """
     power, alpha = wanted.power, wanted.alpha
-    if not is_verdict:
-        return tasks_needed(variance, wanted.excess, tail=wanted.tail, power=power)
+    if bounds is not None:
+        return tasks_needed(variance, wanted.excess, bounds=bounds, tail=wanted.tail, power=power)
     if wanted.margin is None:
         return tasks_needed_of_verdicts(variance, wanted.difference, alpha=alpha, power=power)
     return tasks_needed_for_margin(
@@ -250,17 +271,18 @@ def _needed(variance: float, wanted: Wanted, *, is_verdict: bool) -> int:
     )
 
 
-def _found(variance: float, n_tasks: int, wanted: Wanted, *, is_verdict: bool) -> float | None:
+def _found(variance: float, n_tasks: int, wanted: Wanted, bounds: float | None) -> float | None:
     """Return the difference that so many tasks find; None if none does."""
-    if not is_verdict:
-        excess = detectable(variance, n_tasks, tail=wanted.tail, power=wanted.power)
+    if bounds is not None:
+        tail, power = wanted.tail, wanted.power
+        excess = detectable(variance, n_tasks, bounds=bounds, tail=tail, power=power)
         return excess + (wanted.margin or 0.0)
-    if _needed(variance, replace(wanted, difference=1.0), is_verdict=True) > n_tasks:
+    if _needed(variance, replace(wanted, difference=1.0), None) > n_tasks:
         return None
     low, high = wanted.margin or 0.0, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        n_needed = _needed(variance, replace(wanted, difference=middle), is_verdict=True)
+        n_needed = _needed(variance, replace(wanted, difference=middle), None)
         low, high = (low, middle) if n_needed <= n_tasks else (middle, high)
     return high
 

@@ -53,7 +53,12 @@ def detectable_proportion(
 
 
 def detectable_mean(
-    standard_error: float, n_clusters: int, *, alpha: float = _ALPHA, power: float = POWER
+    standard_error: float,
+    n_clusters: int,
+    *,
+    bounds: float = 0.0,
+    alpha: float = _ALPHA,
+    power: float = POWER,
 ) -> float | None:
     """Return the mean difference that a test over so many clusters would find.
 
@@ -63,6 +68,7 @@ def detectable_mean(
     Args:
         standard_error: of the mean difference, above 0, in the metric's unit.
         n_clusters: clusters, or tasks where each is one.
+        bounds: what the test adds to the variance of the mean; see `variance_of_bounds`.
         alpha: level of the two-sided test.
         power: probability that the difference is found.
 
@@ -74,7 +80,7 @@ def detectable_mean(
     if n_clusters < MIN_TASKS or not standard_error > 0:
         return None
     df = n_clusters - 1
-    bound = standard_error * sqrt(df / float(chdtri(df, _CONFIDENCE)))
+    bound = sqrt(standard_error**2 * df / float(chdtri(df, _CONFIDENCE)) + bounds)
     return bound * (student_quantile(1 - alpha / 2, df) + student_quantile(power, df))
 
 
