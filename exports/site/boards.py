@@ -95,6 +95,15 @@ def _boards(site: Site) -> list[Board]:
     ]
 
 
+def unranked(site: Site, suite: str | None = None) -> str:
+    """Return why a suite, or the whole site, has no leaderboard; empty if it has one."""
+    if any(suite in {None, board.suite} for board in boards(site)):
+        return ""
+    from warehouse.analysis.unranked import unranked_reason
+
+    return unranked_reason(site.connection, suite)
+
+
 def rated_suites(site: Site) -> list[str]:
     """Return the suites on whose boards two models or more have a pass rate: they have items."""
     return site.once(_rated_suites)

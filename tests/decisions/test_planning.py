@@ -10,11 +10,11 @@ from gate_cases import write
 from support import command, kept_open, new_store
 
 from warehouse.engine.statistics.bounded_means import bounded_mean_limits
+from warehouse.engine.statistics.detectable import variance_of_bounds
 from warehouse.engine.statistics.sample_size import (
     tasks_needed,
     tasks_needed_for_margin,
     tasks_needed_of_verdicts,
-    variance_of_bounds,
     variance_of_difference,
 )
 

@@ -10,6 +10,7 @@ from warehouse.engine.statistics.bounded_means import (
     bounded_mean_limits,
     equality_of_bounded_means,
 )
+from warehouse.engine.statistics.detectable import variance_of_bounds
 from warehouse.engine.statistics.sample_size import (
     Variance,
     detectable,
@@ -19,7 +20,6 @@ from warehouse.engine.statistics.sample_size import (
     upper_variance,
     variance_against_alike,
     variance_of,
-    variance_of_bounds,
     variance_of_difference,
 )
 from warehouse.engine.statistics.score_test import equality_p_values, excess_of_proportions

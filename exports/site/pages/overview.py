@@ -8,12 +8,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import OVERVIEW
-from exports.site.boards import boards
+from exports.site.boards import boards, unranked
 from exports.site.figures import cost, count, counted
 from exports.site.page import Contents
 from exports.site.series import Series, series
 from exports.site.site import PageType, only, suite_places
-from warehouse.analysis.unranked import unranked_reason
 from warehouse.app.commands.history_chart import drift_pieces, outage_pieces
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def _load(site: Site, _: Addresses) -> Iterator[Contents]:
         title="Overview",
         values={
             "holds": _holds(site),
-            "unranked": unranked_reason(site.connection),
+            "unranked": unranked(site),
             "first": next(
                 (board for suite in suites for board in suite.boards if _is_drawn(board)), None
             ),

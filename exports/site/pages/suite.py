@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, cast
 
 from exports.site.addresses import chart_files, model_page, run_page, suite_page
 from exports.site.audited import has_reported
-from exports.site.boards import boards, rated_suites
+from exports.site.boards import boards, rated_suites, unranked
 from exports.site.labels import labelled_suites
 from exports.site.page import Contents
 from exports.site.pictures import drawings, shown_chart
 from exports.site.site import PageType
 from exports.site.tables import table
 from warehouse.analysis.charts.panels import panels_of
-from warehouse.analysis.unranked import unranked_reason
 from warehouse.app.commands.history_chart import outage_pieces
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "has_labels": suite in site.once(labelled_suites),
             "has_items": suite in rated_suites(site),
             "outages": [(each, outage_pieces(each)) for each in outages],
-            "unranked": unranked_reason(site.connection, suite),
+            "unranked": unranked(site, suite),
             "boards": [board for board in of_suite if board.is_main],
             "limit": _MODELS,
             "others": _others(of_suite),

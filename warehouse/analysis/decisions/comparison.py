@@ -16,9 +16,12 @@ from warehouse.analysis.decisions.evidence import find_evidence, verdict_p_value
 from warehouse.analysis.decisions.series import CALL_METRICS
 from warehouse.engine.scoring.bootstrap import holm
 from warehouse.engine.statistics.arrays import MIN_CLUSTERS, cluster_sums
-from warehouse.engine.statistics.detectable import detectable_mean, detectable_proportion
+from warehouse.engine.statistics.detectable import (
+    detectable_mean,
+    detectable_proportion,
+    variance_of_bounds,
+)
 from warehouse.engine.statistics.macros import mcnemar_p_values
-from warehouse.engine.statistics.sample_size import variance_of_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

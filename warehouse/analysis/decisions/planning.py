@@ -11,6 +11,7 @@ from warehouse.analysis.decisions.gate.words import amount
 from warehouse.analysis.decisions.paired import pair, pairs_of_sides
 from warehouse.engine.statistics.arrays import MIN_CLUSTERS, cluster_sums
 from warehouse.engine.statistics.bounded_means import bounded_mean_limits
+from warehouse.engine.statistics.detectable import variance_of_bounds
 from warehouse.engine.statistics.sample_size import (
     POWER,
     detectable,
@@ -20,7 +21,6 @@ from warehouse.engine.statistics.sample_size import (
     upper_variance,
     variance_against_alike,
     variance_of,
-    variance_of_bounds,
     variance_of_difference,
 )
 

@@ -7,12 +7,18 @@ estimate: few tasks that happen to agree do not show that a small difference wou
 from __future__ import annotations
 
 from math import ceil, floor, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warehouse.engine.statistics.arrays import cluster_sums
 from warehouse.engine.statistics.distributions import binomial_cdf, student_quantile
 from warehouse.engine.statistics.proportions import clopper_pearson_high
 from warehouse.engine.statistics.score_test import critical_score
+
+if TYPE_CHECKING:
+    from warehouse.engine.statistics.arrays import Floats, Indices
+    from warehouse.engine.statistics.proportions import Interval
 
 POWER = 0.8
 MIN_TASKS = 20
@@ -82,6 +88,29 @@ def detectable_mean(
     df = n_clusters - 1
     bound = sqrt(standard_error**2 * df / float(chdtri(df, _CONFIDENCE)) + bounds)
     return bound * (student_quantile(1 - alpha / 2, df) + student_quantile(power, df))
+
+
+def variance_of_bounds(
+    differences: Floats, interval: Interval | None, clusters: Indices | None
+) -> float:
+    """Return what the test of a bounded mean adds to the variance of the sum over all tasks.
+
+    It is as if two more clusters were at the bounds, so that the interval is wider than Student's:
+    by about as much of the sum, whatever the number of tasks.
+
+    Args:
+        differences: of the tasks: shape (tasks,).
+        interval: of their mean, by the test, with 95 % confidence; None adds nothing.
+        clusters: cluster of each task, from 0 on; None if each is one.
+    """
+    if interval is None:
+        return 0.0
+    sums = differences - differences.mean()
+    if clusters is not None:
+        sums = cluster_sums(sums, clusters)
+    n = len(sums)
+    error = len(differences) * (interval.high - interval.low) / 2 / student_quantile(0.975, n - 1)
+    return max(0.0, error**2 - float((sums**2).sum()) * n / (n - 1))
 
 
 def score_power(

@@ -14,16 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.engine.statistics.arrays import cluster_sums
 from warehouse.engine.statistics.detectable import score_power
 from warehouse.engine.statistics.distributions import normal_quantile, student_quantile
 from warehouse.engine.statistics.margins import excess_power
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from warehouse.engine.statistics.arrays import Floats, Indices
-    from warehouse.engine.statistics.proportions import Interval
 
 POWER = 0.8
 _ALPHA = 0.05
@@ -165,7 +161,7 @@ def tasks_needed(
     Args:
         variance: of the difference on a task.
         difference: true mean difference, above what is tested, not 0, in the metric's unit.
-        bounds: see `variance_of_bounds`.
+        bounds: see `detectable.variance_of_bounds`.
         tail: level of the one-sided test, half of that of a two-sided one.
         power: probability that the difference is found.
     """
@@ -244,7 +240,7 @@ def detectable(
     Args:
         variance: of the difference on a task.
         n_tasks: tasks.
-        bounds: see `variance_of_bounds`.
+        bounds: see `detectable.variance_of_bounds`.
         tail: level of the one-sided test, half of that of a two-sided one.
         power: probability that the difference is found.
     """
@@ -253,26 +249,3 @@ def detectable(
         return inf
     reach = student_quantile(1 - tail, df) + student_quantile(power, df)
     return reach * sqrt(variance / n_tasks + bounds / n_tasks**2)
-
-
-def variance_of_bounds(
-    differences: Floats, interval: Interval | None, clusters: Indices | None
-) -> float:
-    """Return what the test of a bounded mean adds to the variance of the sum over all tasks.
-
-    It is as if two more clusters were at the bounds, so that the interval is wider than Student's:
-    by about as much of the sum, whatever the number of tasks.
-
-    Args:
-        differences: of the tasks: shape (tasks,).
-        interval: of their mean, by the test, with 95 % confidence; None adds nothing.
-        clusters: cluster of each task, from 0 on; None if each is one.
-    """
-    if interval is None:
-        return 0.0
-    sums = differences - differences.mean()
-    if clusters is not None:
-        sums = cluster_sums(sums, clusters)
-    n = len(sums)
-    error = len(differences) * (interval.high - interval.low) / 2 / student_quantile(0.975, n - 1)
-    return max(0.0, error**2 - float((sums**2).sum()) * n / (n - 1))
