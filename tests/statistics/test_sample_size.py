@@ -84,7 +84,7 @@ def test_the_number_of_tasks_is_the_smallest_that_finds_the_difference():
 
 @pytest.mark.parametrize(("spread", "difference"), [(0.05, 0.05), (0.2, 0.1), (0.3, 0.2)])
 def test_a_plan_of_scores_has_the_power_of_the_test_that_decides(spread, difference):
-    """Scores of 0 to 1: Student's t would need a third of the tasks, which find next to nothing."""
+    """Scores of 0 to 1: by Student's t fewer tasks would do, which mostly miss the difference."""
     random = np.random.default_rng(5)
 
     def draw(n):
