@@ -1,4 +1,4 @@
-"""The pages of samples: how fast they are written, the first time and when nothing has changed.
+"""Sites: how fast pages of samples are written, and a report is again, with or without a new run.
 
 With Playwright and a browser (`make browser`), also how fast they open and search, and the
 overview: what it loads, and how soon it is painted. And a search of all texts of the store.
@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from bench.data.long_history import make_history
+from bench.data.long_history import add_run, make_history
 from bench.ratios import Ratio
 from exports.site.addresses import samples_page
 from exports.site.folder import SiteFolder
 from exports.site.pages import overview
 from exports.site.pages.samples import PAGE_TYPE
 from exports.site.rendering import assets
+from exports.site.report import write_site
 from exports.site.site import opened_site
 from warehouse.analysis.search import Search, search
 from warehouse.app.store import Store
@@ -51,7 +52,7 @@ _SEARCH = """words => new Promise(done => {
 
 
 def measure(*, quick: bool) -> list[Ratio]:
-    """Write the pages twice, then open some of them."""
+    """Write the pages of samples and reports, then open some of them."""
     n_samples = _QUICK_SAMPLES if quick else _SAMPLES
     with TemporaryDirectory(prefix="evalstore-bench-") as name:
         folder = Path(name)
@@ -59,26 +60,42 @@ def measure(*, quick: bool) -> list[Ratio]:
         store = Store(folder / "store")
         store.sync()
         first, size_mb = _write(store, folder / "site")
-        again, _ = _write(store, folder / "site")
-        work = f"pages of {n_samples:,} samples ({size_mb:,.0f} MB)"
         ratios = [
             Ratio(
-                work,
+                f"pages of {n_samples:,} samples ({size_mb:,.0f} MB)",
                 f"{_PER_SECOND:,} samples per second of processor time",
                 n_samples / first / _PER_SECOND,
                 f"{n_samples / first:,.0f} a second, {first:.1f} s",
                 at_least=1,
             ),
-            Ratio(
-                f"{work}, unchanged",
-                "writing them",
-                again / first,
-                f"{again:.1f} s / {first:.1f} s",
-                at_most=1.1,
-            ),
+            *_reports(store, folder / "report", n_samples),
         ]
         ratios.append(_search(store))
         return ratios + _in_browser(store, folder / "site", min(n_samples, _SEARCHED))
+
+
+def _reports(store: Store, folder: Path, n_samples: int) -> list[Ratio]:
+    """Report a store, report it again, and again with one more run."""
+
+    def report() -> float:
+        start = _processor_seconds()
+        store.sync()
+        write_site(store, folder)
+        return _processor_seconds() - start
+
+    first, again = report(), report()
+    add_run(store.path, 0, 100)
+    with_run = report()
+    return [
+        Ratio(
+            f"`evalstore report` of {n_samples:,} samples again, {state}",
+            "the first time, CPU",
+            seconds / first,
+            f"{seconds:.1f} s / {first:.1f} s",
+            at_most=limit,
+        )
+        for state, seconds, limit in (("unchanged", again, 0.3), ("with a new run", with_run, 1.1))
+    ]
 
 
 def _search(store: Store) -> Ratio:
