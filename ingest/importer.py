@@ -154,7 +154,7 @@ class _Importer:
             if not reading.is_restated and session.is_unchanged(file):
                 return
         reconciled = reconcile(reading, self._contents, replace=session.options.replace)
-        session.count(reconciled.outcome)
+        session.count(reconciled.outcome, [] if reading.run is None else [reading.run])
         if reconciled.outcome is FileOutcome.CONFLICT:
             session.say(file.path, reconciled.message)
         session.report_rejects(file.path, reading.rejects)

@@ -232,8 +232,16 @@ class ImportSession:
                 generations=generations, sources=sources, restored=self.sources.restored
             )
 
-    def count(self, outcome: FileOutcome) -> None:
-        """Count a file by the outcome of its import."""
+    def count(self, outcome: FileOutcome, runs: Iterable[RunKey] = ()) -> None:
+        """Count a file by the outcome of its import.
+
+        Args:
+            outcome: the outcome.
+            runs: the runs that have grown: only those that the lake held before this import, so
+                that the second file of a new run is imported like its first.
+        """
+        if outcome is FileOutcome.GROWN and not any(map(self.register.generation, runs)):
+            outcome = FileOutcome.IMPORTED
         self.summary.outcomes[outcome] += 1
 
     def say(self, path: Path, text: str, line: int | None = None) -> None:

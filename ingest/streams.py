@@ -110,7 +110,8 @@ class StreamImport:
         rows = self._rows(streamed)
         is_clean = session.summary.n_quarantined == n_before and not reading.rejects
         session.report_rejects(streamed.file.path, reading.rejects)
-        session.count(_file_outcome(streamed, is_clean=is_clean))
+        grown = (r.generation.run for r in streamed.runs.values() if r.outcome is FileOutcome.GROWN)
+        session.count(_file_outcome(streamed, is_clean=is_clean), grown)
         for run in streamed.runs.values():
             if run.message:
                 session.say(streamed.file.path, run.message)

@@ -163,7 +163,7 @@ def test_no_log_overwrites_another(store, tmp_path):
     assert len([note for note in exported.notes if "a separate file" in note]) == 3
     # Each name is one that the import accepts.
     strict = import_into(new_store(tmp_path / "strict"), tmp_path / "out", strict=True)
-    assert set(strict.outcomes) == {"imported", "grown"}
+    assert set(strict.outcomes) == {"imported"}
     for path in (tmp_path / "out" / "benchmark_logs").iterdir():
         assert len(independent(path.read_text())["tasks"]) == 1
 

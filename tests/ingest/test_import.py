@@ -241,7 +241,7 @@ def test_rivals_need_no_clock():
 def test_two_templates_of_one_run_coexist(store, tmp_path):
     first = write_log(tmp_path / "a.yaml", log([1, 2]))
     second = write_log(tmp_path / "b.yaml", log([3, 4], prompt_template="Toisin: {prompt}"))
-    assert outcomes(import_into(store, first, second)) == {"imported": 1, "grown": 1}
+    assert outcomes(import_into(store, first, second)) == {"imported": 2}
     assert store.sql("SELECT n_results, n_templates FROM runs").fetchall() == [(4, 2)]
     assert outcomes(import_into(store, first, second)) == {"unchanged": 2}
 

@@ -124,7 +124,7 @@ def test_two_logs_of_a_run_in_one_import_are_one(store, tmp_path):
     write_lines(tmp_path / "logs" / "1.jsonl", line())
     write_lines(tmp_path / "logs" / "2.jsonl", line(), line(prompt_id="P1"))
     summary = import_into(store, tmp_path / "logs")
-    assert outcomes(summary) == {FileOutcome.IMPORTED: 1, FileOutcome.GROWN: 1}
+    assert outcomes(summary) == {FileOutcome.IMPORTED: 2}
     assert n_results(store) == [("r", 2)]
 
 
@@ -368,7 +368,7 @@ def test_runs_are_recognised_by_content(store, tmp_path):
         os.mkfifo(tmp_path / "in" / "pipe.jsonl")
     summary = import_into(store, tmp_path / "in")
     assert n_results(store) == [("r", 2)]
-    assert outcomes(summary)[FileOutcome.IMPORTED] == 1
+    assert outcomes(summary)[FileOutcome.IMPORTED] == 2
 
 
 @pytest.mark.slow
