@@ -302,9 +302,18 @@ def test_a_damaged_batch_is_missing(copy, monkeypatch):
     copy.lake.file(batch, "quarantine").write_bytes(b"no Parquet")
     ended = command(copy.path, "check")
     assert ended.code == 1
-    assert "batches of the lake: 1 row, none expected\n" in ended.out
+    assert "batches not loaded: 1 row, none expected\n" in ended.out
     assert ended.out.count(batch.name) == 1
     assert ended.err.count("left out") == 1
+
+
+@pytest.mark.slow
+def test_a_missing_file_of_a_loaded_batch_is_counted(copy, monkeypatch):
+    monkeypatch.setattr(shipped, "shipped_relations", list)
+    next((copy.path / "lake").glob("*/results.parquet")).unlink()
+    ended = command(copy.path, "check")
+    assert re.search(r"^batches not loaded +0 +1  ok$", ended.out, re.MULTILINE)
+    assert re.search(r"^unreadable files +1 +1  1 FAILED$", ended.out, re.MULTILINE)
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ def all_loaded(store: BaseStore) -> Relation:
     if store.lake.mirror is not None:
         missing |= store.lake.mirror.unfetched.keys()
     return Relation(
-        name="batches of the lake",
+        name="batches not loaded",
         query=_values(missing, "batch"),
         about="Damaged batches are left out of every figure.",
         expectations=(_expect_no_rows("all batches are in the warehouse"),),
@@ -67,7 +67,7 @@ def all_readable(store: BaseStore) -> Relation:
     with store.reading() as connection:
         problems = unreadable_files(connection, store.lake)
     return Relation(
-        name="files of the lake",
+        name="unreadable files",
         query=_values(problems, "file"),
         about="A rebuild would lose the rows of files that cannot be read.",
         expectations=(_expect_no_rows("all files can be read"),),
