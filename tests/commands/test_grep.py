@@ -145,9 +145,20 @@ def test_options_choose_results_and_patterns(path, options, results):
 
 
 def test_an_excerpt_has_the_match_and_some_of_its_text(path):
-    assert [row["excerpt"] for row in grep(path, "is", "--context", "3")] == ["ab is go"]
+    assert [row["excerpt"] for row in grep(path, "is", "--context", "3")] == ["…ab is go…"]
     [row] = grep(path, "not a", "--context", "0")
-    assert row["excerpt"] == "not a"
+    assert row["excerpt"] == "…not a…"
+
+
+@pytest.mark.parametrize(
+    ("context", "excerpt"),
+    [("2", "…e crab\nn…"), ("7", "…ät the crab\nnothin…"), ("14", "Äät the crab\nnothing else")],
+)
+def test_an_excerpt_marks_where_it_is_cut(store, context, excerpt):
+    text = "Äät the crab\nnothing else"
+    add_rows(store.lake, runs=[RUN], results=[_result("one", raw_output=text)])
+    [row] = grep(store.path, "crab", "--context", context)
+    assert row["excerpt"] == excerpt
 
 
 def test_a_wrong_pattern_or_condition_is_explained(path):

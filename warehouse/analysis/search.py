@@ -46,7 +46,10 @@ described AS (
         listed.part,
         listed.seq,
         listed.who,
-        regexp_extract(listed.text, $excerpt) AS excerpt,
+        regexp_extract(listed.text, $excerpt) AS found,
+        strpos(listed.text, found) AS found_at,
+        found_at + length(found) <= length(listed.text) AS is_cut,
+        concat(if(found_at > 1, '…', ''), found, if(is_cut, '…', '')) AS excerpt,
         listed.result_id,
         results.run_date,
         results.seq AS result_seq,
@@ -67,7 +70,7 @@ described AS (
 )
 
 SELECT
-    * EXCLUDE (run_date, result_seq, is_sent, same),
+    * EXCLUDE (found, found_at, is_cut, run_date, result_seq, is_sent, same),
     count(DISTINCT (run_id, result_id)) OVER (PARTITION BY same) AS n_results
 FROM described
 QUALIFY row_number() OVER (
