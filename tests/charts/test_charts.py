@@ -158,6 +158,26 @@ def test_names_in_other_scripts_have_room(tmp_path):
     assert chinese > 12 * 108 / 30 * 1.2
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("longest_ms", "unit", "highest"),
+    [
+        (900, "milliseconds", 800),
+        (9_000, "seconds", 8),
+        (200_000, "minutes", 3),
+        (9_000_000, "hours", 2.5),
+    ],
+)
+def test_an_axis_of_times_has_their_unit(store, longest_ms, unit, highest):
+    with store.record(suite="capitals", model="slow") as run:
+        for n in range(6):
+            run.log(task_id=f"t{n}", output="x", passed=True, latency_ms=longest_ms)
+    picture = ET.fromstring(as_svg(draw_chart(store, "latency")))
+    texts = [each.text for each in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert f"median and 95th percentile, {unit}" in texts
+    assert f"{highest:g}" in texts
+
+
 def test_judges_have_their_kappa_with_people_best_first(logged):
     store, _ = logged
     shown = rows_of(store, "judges")

@@ -10,7 +10,14 @@ from warehouse.analysis.charts.axes import HEIGHT, MAX_MODELS, MODELS, amounts, 
 from warehouse.analysis.charts.chart import Chart, DrawnPanel, Panel, PanelRow
 from warehouse.analysis.charts.theme import ACCENT
 
-_DRAWN = ("label", "p50_ms", "p95_ms")
+_DRAWN = ("label", "p50", "p95")
+# Units of an axis: milliseconds of each, and the longest time from which on it is taken.
+_UNITS = (
+    ("hours", 3_600_000, 7_200_000),
+    ("minutes", 60_000, 120_000),
+    ("seconds", 1_000, 1_000),
+    ("milliseconds", 1, 0),
+)
 
 
 def _draw(panel: Panel) -> DrawnPanel:
@@ -28,17 +35,20 @@ def _draw(panel: Panel) -> DrawnPanel:
 
 
 def _lines(panel: Panel, rows: list[PanelRow]) -> alt.LayerChart:
-    base = picture(rows, _DRAWN, width=panel.width, height=HEIGHT)
-    low, high = min(row["p50_ms"] for row in rows), max(row["p95_ms"] for row in rows)
-    title = "median and 95th percentile, milliseconds"
-    x, upper = (
-        amounts(column, low, high, title=title, number="~s") for column in ("p50_ms", "p95_ms")
-    )
+    longest = max(row["p95_ms"] for row in rows)
+    unit, unit_ms = next((name, ms) for name, ms, least in _UNITS if longest >= least)
+    times = [
+        {**row, "p50": row["p50_ms"] / unit_ms, "p95": row["p95_ms"] / unit_ms} for row in rows
+    ]
+    base = picture(times, _DRAWN, width=panel.width, height=HEIGHT)
+    low, high = min(row["p50"] for row in times), longest / unit_ms
+    title = f"median and 95th percentile, {unit}"
+    x, upper = (amounts(column, low, high, title=title, number=",~f") for column in ("p50", "p95"))
     lines = base.mark_rule(color=ACCENT, strokeWidth=2, opacity=0.55)
     ends = base.mark_tick(color=ACCENT, thickness=2, size=10)
     points = base.mark_point(filled=True, size=55, opacity=1, color=ACCENT)
     chart: alt.LayerChart = (
-        lines.encode(y=MODELS, x=x, x2=alt.X2("p95_ms:Q"))
+        lines.encode(y=MODELS, x=x, x2=alt.X2("p95:Q"))
         + ends.encode(y=MODELS, x=upper)
         + points.encode(y=MODELS, x=x)
     )
