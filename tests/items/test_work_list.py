@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pyarrow.parquet
@@ -156,6 +157,11 @@ def test_the_view_has_the_same_figures_of_a_sparse_matrix(store):
         assert figures == pytest.approx([found[task][name] for name in names], abs=1e-9)
         said = {"dead": ["nobody passes"], "saturated": ["all pass"]}.get(status, [])
         assert [each for each in found[task]["findings"] if each in USELESS] == said
+
+
+def test_intervals_are_written_as_elsewhere(quiz):
+    shown = command(quiz.path, "items", "quiz").out
+    assert re.search(r"Pass rate \d+\.\d % \[\d+\.\d, \d+\.\d\]", " ".join(shown.split()))
 
 
 def test_the_list_shows_answers_without_their_control_characters(quiz):

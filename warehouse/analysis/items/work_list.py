@@ -244,7 +244,7 @@ def figures(row: Row) -> str:
     """Return the pass rate and the discrimination of an item, with their intervals."""
     if row["pass_rate"] is None:
         return "No pass rate: only adaptive runs asked it."
-    low, high = percent(row["pass_rate_low"]), percent(row["pass_rate_high"])
+    low, high = (percent(row[f"pass_rate_{end}"]).removesuffix(" %") for end in ("low", "high"))
     rate = f"Pass rate {percent(row['pass_rate'])} [{low}, {high}]"
     if row["discrimination"] is None:
         return f"{rate}."
