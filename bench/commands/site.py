@@ -62,10 +62,10 @@ def measure(*, quick: bool) -> list[Ratio]:
         first, size_mb = _write(store, folder / "site")
         ratios = [
             Ratio(
-                f"pages of {n_samples:,} samples ({size_mb:,.0f} MB)",
+                f"pages of {n_samples:,} samples",
                 f"{_PER_SECOND:,} samples per second of processor time",
                 n_samples / first / _PER_SECOND,
-                f"{n_samples / first:,.0f} a second, {first:.1f} s",
+                f"{n_samples / first:,.0f} a second, {first:.1f} s, {size_mb:,.0f} MB",
                 at_least=1,
             ),
             *_reports(store, folder / "report", n_samples),
