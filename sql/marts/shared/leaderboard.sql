@@ -74,22 +74,8 @@
 -- tool_tier: OpenClaw tier of the run, see tool_tiers; NULL if no call is known to ask
 --     for a tool
 -- routing: whether subagents may be routed to the model, in words; see tool_tiers
-WITH board AS MATERIALIZED (
+WITH full_runs AS MATERIALIZED (
     SELECT * FROM scores.board_runs
-),
-
-full_runs AS (
-    SELECT
-        *,
-        first_value(asked) OVER (
-            PARTITION BY suite, task_set
-            ORDER BY
-                n_covered DESC, n_tasks, n_alike DESC, position DESC, provider, model, settings
-        ) AS asked_of_set
-    FROM (
-        SELECT *, count(*) OVER (PARTITION BY suite, task_set, asked) AS n_alike
-        FROM board
-    )
 ),
 
 set_sizes AS (
@@ -104,9 +90,9 @@ set_sizes AS (
 
 -- Later runs that do not replace the one on the board.
 partial AS (
-    SELECT board.entry, board.newer_partial_entry, newer.run_id, newer.n_tasks, newer.is_answered
-    FROM board
-    JOIN scores.asked_sets AS newer ON board.newer_partial_entry = newer.entry
+    SELECT runs.entry, runs.newer_partial_entry, newer.run_id, newer.n_tasks, newer.is_answered
+    FROM full_runs AS runs
+    JOIN scores.asked_sets AS newer ON runs.newer_partial_entry = newer.entry
 ),
 
 completed AS (
@@ -306,6 +292,39 @@ scored AS (
         )
     FROM boards
     JOIN scores.run_headers USING (suite, run_id)
+),
+
+-- Trials that nothing judged, answers that only votes are about, and judges of other runs, rank nowhere.
+shown AS (
+    SELECT *, count(DISTINCT entry) OVER (PARTITION BY suite, task_set, asked) AS n_alike
+    FROM scored
+    WHERE pass_rate IS NOT NULL
+        OR score IS NOT NULL
+        OR is_of_votes
+        OR (
+            NOT EXISTS (FROM trials WHERE trials.entry = scored.entry)
+            AND NOT EXISTS (
+                FROM lake.preferences AS votes
+                WHERE votes.suite = scored.suite AND votes.run_id = scored.run_id
+            )
+            AND NOT EXISTS (
+                FROM lake.ratings AS ratings
+                WHERE ratings.suite = scored.suite
+                    AND ratings.run_id = scored.run_id
+                    AND ratings.rated_suite IS NOT NULL
+            )
+        )
+),
+
+compared AS (
+    SELECT
+        *,
+        first_value(asked) OVER (
+            PARTITION BY suite, task_set
+            ORDER BY
+                n_covered DESC, n_tasks, n_alike DESC, position DESC, provider, model, settings
+        ) AS asked_of_set
+    FROM shown
 )
 
 SELECT
@@ -373,7 +392,7 @@ SELECT
     trials.stopped_rate,
     tiers.tier AS tool_tier,
     tiers.routing
-FROM scored AS boards
+FROM compared AS boards
 JOIN calls ON boards.entry = calls.entry
 LEFT JOIN trials ON boards.entry = trials.entry
 LEFT JOIN newer ON boards.entry = newer.entry
@@ -391,23 +410,6 @@ LEFT JOIN tool_tiers AS tiers
     AND boards.provider IS NOT DISTINCT FROM tiers.provider
     AND boards.model IS NOT DISTINCT FROM tiers.model
     AND boards.settings = tiers.settings
--- Trials that nothing judged, answers that only votes are about, and judges of other runs, rank nowhere.
-WHERE boards.pass_rate IS NOT NULL
-    OR boards.score IS NOT NULL
-    OR boards.is_of_votes
-    OR (
-        trials.entry IS NULL
-        AND NOT EXISTS (
-            FROM lake.preferences AS votes
-            WHERE votes.suite = boards.suite AND votes.run_id = boards.run_id
-        )
-        AND NOT EXISTS (
-            FROM lake.ratings AS ratings
-            WHERE ratings.suite = boards.suite
-                AND ratings.run_id = boards.run_id
-                AND ratings.rated_suite IS NOT NULL
-        )
-    )
 ORDER BY
     is_main DESC, suite, task_set, CASE WHEN NOT is_main THEN metric END, scorer, filter,
     is_comparable DESC, coalesce(min_pass_rate, pass_rate) DESC NULLS LAST,
