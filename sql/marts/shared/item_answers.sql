@@ -16,7 +16,6 @@ WITH extracted AS (
 
 answers AS (
     SELECT
-        calls.suite,
         calls.entry,
         calls.task_id,
         coalesce(extracted.answer, calls.answer, calls.raw_output) AS said,
@@ -28,12 +27,15 @@ answers AS (
         ON calls.suite = extracted.suite
         AND calls.run_id = extracted.run_id
         AND calls.result_id = extracted.result_id
-    WHERE NOT calls.is_replay AND calls.entry IN (SELECT entry FROM scores.board_runs)
+    WHERE NOT calls.is_replay
+        -- By the setup, which results have themselves: others are left out before they are joined.
+        AND calls.setup IN (
+            SELECT setup FROM scores.setups SEMI JOIN scores.board_runs USING (entry)
+        )
 ),
 
 counted AS (
     SELECT
-        suite,
         entry,
         task_id,
         answer,
@@ -41,7 +43,7 @@ counted AS (
         count(*) FILTER (NOT passed) AS n_failed
     FROM answers
     WHERE passed IS NOT NULL
-    GROUP BY suite, entry, task_id, answer
+    GROUP BY entry, task_id, answer
 )
 
 SELECT
@@ -65,7 +67,6 @@ JOIN scores.board_runs AS board
     AND responses.model IS NOT DISTINCT FROM board.model
     AND responses.settings = board.settings
 JOIN counted
-    ON board.suite = counted.suite
-    AND board.entry = counted.entry
+    ON board.entry = counted.entry
     AND responses.task_id = counted.task_id
 WHERE responses.metric = 'passed' AND responses.scorer IS NULL AND responses.filter IS NULL

@@ -139,12 +139,12 @@ def read_answers(
     """
     values = {"task_set": task_set}
     connection.execute(_FAILED, values)
-    texts = connection.execute("SELECT answer FROM failed_answers ORDER BY position").fetchall()
+    texts = connection.execute("SELECT answer FROM failed_answers ORDER BY position").fetchnumpy()
     n_items = responses.shape[1]
     columns = connection.execute(_ANSWERS, {**values, "n_items": n_items}).fetchnumpy()
     cell = np.searchsorted(responses.system * n_items + responses.item, columns["cell"])
     share = np.minimum(np.asarray(columns["n_failed"]) / responses.attempts[cell], 1)
-    return FailedAnswers(cell, np.asarray(columns["answer"]), share, [text for (text,) in texts])
+    return FailedAnswers(cell, np.asarray(columns["answer"]), share, texts["answer"].tolist())
 
 
 def rival_answers(responses: Responses, answers: FailedAnswers) -> RivalAnswers:
