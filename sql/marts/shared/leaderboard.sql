@@ -64,8 +64,7 @@
 -- stopped_rate: share of the trials of known end that ended by a limit, by time or by an error
 -- score: mean over the tasks of the metric, attempts averaged, on the metric's own scale (app_quality:
 --     0 to 100); of votes a log score, which is no rate: see docs/judges.md; NULL for `passed`
--- score_low: lower end of the 95 % interval of the score: by bootstrap for app_quality, else see
---     metrics
+-- score_low: lower end of the 95 % interval of the score; see metrics
 -- score_high: upper end of that interval
 -- n_scored: tasks behind the score
 -- label: gold or silver: label of the ground truth behind the score; NULL for other suites
@@ -170,18 +169,12 @@ poster_scores AS (
         means.run_id,
         means.model,
         means.app_quality_mean AS score,
-        intervals.quality_low AS score_low,
-        intervals.quality_high AS score_high,
         means.posters AS n_scored,
         labels.label,
         labels.gold_posters,
         labels.silver_posters
     FROM scores.poster_means AS means
     JOIN poster_labels AS labels ON means.run_id = labels.run_id
-    LEFT JOIN scores.poster_intervals AS intervals
-        ON means.run_id = intervals.run_id
-        AND means.model = intervals.model
-        AND intervals.part = 'all'
 ),
 
 -- Of each run, the verdict and every other metric.
@@ -195,8 +188,8 @@ figures AS (
         false AS is_of_votes,
         NULL AS remark,
         poster_scores.score,
-        poster_scores.score_low,
-        poster_scores.score_high,
+        metrics.mean_low AS score_low,
+        metrics.mean_high AS score_high,
         poster_scores.n_scored
     FROM full_runs
     LEFT JOIN suite_traits AS traits ON full_runs.suite = traits.suite
@@ -204,6 +197,11 @@ figures AS (
         ON full_runs.suite = poster_scores.suite
         AND full_runs.run_id = poster_scores.run_id
         AND full_runs.model = poster_scores.model
+    LEFT JOIN scores.headline_scores AS metrics
+        ON full_runs.entry = metrics.entry
+        AND traits.main_metric = metrics.metric
+        AND metrics.scorer IS NULL
+        AND metrics.filter IS NULL
     UNION ALL
     SELECT
         full_runs.* REPLACE (

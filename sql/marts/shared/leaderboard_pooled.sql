@@ -12,8 +12,8 @@
 -- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars
 -- score: for suites that score rather than pass (posters: app quality, 0 to 100), of the model's
 --     latest run
--- score_low: lower end of the 95 % bootstrap interval of the score
--- score_high: upper end of the 95 % bootstrap interval of the score
+-- score_low: lower end of the 95 % interval of the score; see metrics
+-- score_high: upper end of the 95 % interval of the score; see metrics
 -- n_scored: tasks behind the score
 -- label: gold or silver: label of the ground truth behind the score; NULL for other suites
 -- tool_tier: OpenClaw tier over all runs, see tool_tiers; NULL if no call is
@@ -78,8 +78,8 @@ latest_scores AS (
         means.suite,
         means.model,
         means.app_quality_mean AS score,
-        intervals.quality_low AS score_low,
-        intervals.quality_high AS score_high,
+        metrics.mean_low AS score_low,
+        metrics.mean_high AS score_high,
         means.posters AS n_scored,
         labels.label
     FROM scores.poster_means AS means
@@ -87,10 +87,16 @@ latest_scores AS (
     JOIN scores.run_times AS times
         ON means.suite = times.suite
         AND means.run_id = times.run_id
-    LEFT JOIN scores.poster_intervals AS intervals
-        ON means.run_id = intervals.run_id
-        AND means.model = intervals.model
-        AND intervals.part = 'all'
+    LEFT JOIN scores.setups AS setups
+        ON means.suite = setups.suite
+        AND means.run_id = setups.run_id
+        AND means.model = setups.model
+    LEFT JOIN scores.run_metrics AS metrics
+        ON setups.entry = metrics.entry
+        AND metrics.metric = 'app_quality'
+        AND metrics.reducer = 'mean'
+        AND metrics.scorer IS NULL
+        AND metrics.filter IS NULL
     QUALIFY row_number() OVER (
         PARTITION BY means.model ORDER BY times.run_date DESC NULLS LAST, means.run_id DESC
     ) = 1

@@ -28,20 +28,7 @@
 -- p_value: two-sided p-value of the test
 -- p_holm: adjusted for all runs of the model in the task set by this metric (Holm 1979); NULL where
 --     verdicts are missing in the run or in the one before: the judged tasks may not be like the others
-WITH intervals AS (
-    -- As in the leaderboard.
-    SELECT
-        suite,
-        run_id,
-        model,
-        'app_quality' AS metric,
-        quality_low AS score_low,
-        quality_high AS score_high
-    FROM scores.poster_intervals
-    WHERE part = 'all'
-),
-
-figures AS (
+WITH figures AS (
     SELECT
         *,
         NULL AS scorer,
@@ -67,16 +54,11 @@ figures AS (
         metrics.metric,
         metrics.filter,
         metrics.mean AS score,
-        if(intervals.run_id IS NULL, metrics.mean_low, intervals.score_low) AS score_low,
-        if(intervals.run_id IS NULL, metrics.mean_high, intervals.score_high) AS score_high,
+        metrics.mean_low AS score_low,
+        metrics.mean_high AS score_high,
         metrics.n_tasks AS n_scored
     FROM scores.run_rates AS rates
     JOIN scores.headline_scores AS metrics ON rates.entry = metrics.entry
-    LEFT JOIN intervals
-        ON rates.suite = intervals.suite
-        AND rates.run_id = intervals.run_id
-        AND rates.model = intervals.model
-        AND metrics.metric = intervals.metric
     WHERE
         NOT metrics.is_corrected
         AND metrics.mean IS NOT NULL
