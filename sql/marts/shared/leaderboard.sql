@@ -202,6 +202,8 @@ figures AS (
         AND traits.main_metric = metrics.metric
         AND metrics.scorer IS NULL
         AND metrics.filter IS NULL
+        -- The score is of all posters of a model in the run, also where their settings differ.
+        AND metrics.n_tasks = poster_scores.n_scored
     UNION ALL
     SELECT
         full_runs.* REPLACE (

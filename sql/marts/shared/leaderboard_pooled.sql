@@ -97,6 +97,8 @@ latest_scores AS (
         AND metrics.reducer = 'mean'
         AND metrics.scorer IS NULL
         AND metrics.filter IS NULL
+        -- The score is of all posters of a model in the run, also where their settings differ.
+        AND metrics.n_tasks = means.posters
     QUALIFY row_number() OVER (
         PARTITION BY means.model ORDER BY times.run_date DESC NULLS LAST, means.run_id DESC
     ) = 1
