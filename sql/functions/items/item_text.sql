@@ -3,21 +3,18 @@
 CREATE OR REPLACE MACRO item_text(text) AS
     nullif(
         nfc_normalize(
-            replace(
-                replace(
-                    -- Few texts have any, and `trim` takes ten times as long as to look.
-                    CASE
-                        WHEN contains(whitespace_characters(), left(text, 1))
-                            OR contains(whitespace_characters(), right(text, 1))
-                            THEN trim(text, whitespace_characters())
-                        ELSE text
-                    END,
-                    chr(13) || chr(10),
-                    chr(10)
-                ),
-                chr(13),
-                chr(10)
-            )
+            -- Few texts have any of it, and to change a text takes many times as long as to look.
+            CASE
+                WHEN contains(text, chr(13))
+                    THEN trim(
+                        replace(replace(text, chr(13) || chr(10), chr(10)), chr(13), chr(10)),
+                        whitespace_characters()
+                    )
+                WHEN contains(whitespace_characters(), text[1])
+                    OR contains(whitespace_characters(), text[-1])
+                    THEN trim(text, whitespace_characters())
+                ELSE text
+            END
         ),
         ''
     )

@@ -20,7 +20,7 @@ answers AS (
         calls.task_id,
         coalesce(extracted.answer, calls.answer, calls.raw_output) AS said,
         -- Here, before anything is joined: of equal answers, DuckDB looks at few.
-        CASE WHEN length(said) <= 200 THEN lower(item_text(said)) END AS answer,
+        lower(item_text(CASE WHEN length(said) <= 200 THEN said END)) AS answer,
         coalesce(calls.is_correct, calls.objective_pass, calls.computed) AS passed
     FROM scores.resolved_results AS calls
     LEFT JOIN extracted
