@@ -20,40 +20,39 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bench.data.long_history import make_history
 from bench.data.openclaw_rows import write_rows
 from bench.processes import ROOT, environment
 from bench.ratios import Ratio
-from exports.site.addresses import (
-    AUDIT,
-    COMPARISONS,
-    MODELS,
-    OVERVIEW,
-    RUNS,
-    TASKS,
-    chart_files,
-    model_page,
-    run_page,
-    samples_page,
-    suite_page,
-)
+from exports.site.addresses import COMPARISONS, MODELS, OVERVIEW, RUNS, chart_files
+from exports.site.registry import PAGE_TYPES
+from exports.site.site import opened_site
 from warehouse.app.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SIZES, _QUICK_SIZES = (10_000, 100_000, 1_000_000), (10_000,)
+_SIZES, _QUICK_SIZES = (10_000, 100_000, 1_000_000, 10_000_000), (10_000,)
 _IMPORTED, _QUICK_IMPORTED = 100_000, 5_000  # results
 _PER_SECOND = 50  # requests
 _FIRST_SECONDS, _PAGE_SECONDS = 1.0, 0.3
 _IDLE_SECONDS = 10
 _TOKEN = "a-token-of-this-benchmark"  # noqa: S105 - of a server that runs for seconds
 _FRESH_SECONDS = 2.2  # after which a page is made from a warehouse that is opened again
-# A few of each type of page with addresses of its own.
-_RUNS = "SELECT suite, run_id FROM runs ORDER BY run_id DESC LIMIT 3"
-_MODELS = "SELECT DISTINCT model FROM scores.entries ORDER BY model LIMIT 3"
+_OF_TYPE = 3  # pages
+_NAMED = 3  # pages
+
+
+class Spent(NamedTuple):
+    """Seconds until an answer is there: of processor time, and by the clock."""
+
+    cpu: float
+    clock: float
+
+    def __str__(self) -> str:
+        return f"{self.cpu:.2f} s ({self.clock:.2f} by the clock)"
 
 
 def measure(*, quick: bool) -> list[Ratio]:
@@ -75,9 +74,8 @@ def _pages(folder: Path, n_results: int) -> list[Ratio]:
         start = _processor_seconds(process.pid)
         first = _spent(process.pid, port, OVERVIEW)
         prepared = _settled(process.pid)
-        seconds = {path: _spent(process.pid, port, path) for path in others}
+        spent = {path: _spent(process.pid, port, path) for path in others}
         again = max(_get(port, path) for path in (OVERVIEW, *others))
-        slowest = max(seconds, key=lambda path: seconds[path])
         time.sleep(_FRESH_SECONDS)
         before = _processor_seconds(process.pid)
         time.sleep(_IDLE_SECONDS)
@@ -87,15 +85,15 @@ def _pages(folder: Path, n_results: int) -> list[Ratio]:
         process.wait()
         ended = time.perf_counter() - began
     print(f"start {start:.2f} s, prepared after the first page {prepared:.2f} s")
-    _print_types(n_results, first, seconds)
+    _print_types(n_results, first, spent)
     work = f"`evalstore view` of {n_results:,} results"
     return [
-        Ratio(f"{work}, first page, CPU", "one second", first, f"{first:.2f} s", at_most=1),
+        Ratio(f"{work}, first page, CPU", "one second", first.cpu, str(first), at_most=1),
         Ratio(
             f"{work}, slowest other page, made, CPU",
             "300 ms",
-            seconds[slowest] / _PAGE_SECONDS,
-            f"{seconds[slowest]:.2f} s, {slowest}",
+            max(each.cpu for each in spent.values()) / _PAGE_SECONDS,
+            _slowest(spent),
             at_most=1,
         ),
         Ratio(
@@ -117,29 +115,39 @@ def _pages(folder: Path, n_results: int) -> list[Ratio]:
 
 
 def _some_pages(store: Store) -> list[str]:
-    """Return the lists, and the pages of some models, runs and their suites."""
-    runs = store.sql(_RUNS).fetchall()
-    models = [model_page(model) for (model,) in store.sql(_MODELS).fetchall()]
-    suites = [suite_page(suite) for suite in sorted({suite for suite, _ in runs})]
-    own = [page(*run) for page in (run_page, samples_page) for run in runs]
-    charts = [path for suite, _ in runs for path in chart_files(suite, "heatmap")]
-    return [MODELS, *models, RUNS, *own, COMPARISONS, TASKS, *suites, *dict.fromkeys(charts), AUDIT]
+    """Return the first pages of each type, but for the overview, and the largest charts."""
+    with opened_site(store, PAGE_TYPES, samples="all") as site:
+        found = [list(each.addresses(site))[:_OF_TYPE] for each in site.types]
+        suites = site.rows("SELECT DISTINCT suite FROM runs ORDER BY suite")
+    charts = [path for row in suites for path in chart_files(row["suite"], "heatmap")]
+    return [*(path for paths in found for path in paths if path != OVERVIEW), *charts]
 
 
-def _print_types(n_results: int, first: float, seconds: dict[str, float]) -> None:
+def _print_types(n_results: int, first: Spent, spent: dict[str, Spent]) -> None:
     by_type = defaultdict(list)
-    for path, spent in seconds.items():
-        by_type[path.partition("/")[0]].append(spent)
-    print(f"{n_results:,} results: first page {first:.2f} s of CPU; others, p50 and longest:")
+    for path, each in spent.items():
+        by_type[path.partition("/")[0]].append(each)
+    print(
+        f"{n_results:,} results: first page {first.cpu:.2f} s of CPU; others, median and longest:"
+    )
     for name, times in by_type.items():
-        print(f"    {name:12} {statistics.median(times):.2f} {max(times):.2f}", flush=True)
+        cpu = [each.cpu for each in times]
+        print(f"    {name:12} {statistics.median(cpu):.2f} {max(cpu):.2f}", flush=True)
 
 
-def _spent(pid: int, port: int, path: str) -> float:
-    """Return the seconds of processor time until an answer is there."""
+def _slowest(spent: dict[str, Spent]) -> str:
+    """Return the slowest pages, one of each type, with their seconds."""
+    by_type: dict[str, str] = {}
+    for path in sorted(spent, key=lambda path: -spent[path].cpu):
+        by_type.setdefault(path.partition("/")[0], f"{path} {spent[path]}")
+    return ", ".join(list(by_type.values())[:_NAMED])
+
+
+def _spent(pid: int, port: int, path: str) -> Spent:
+    """Return the seconds until an answer is there."""
     before = _processor_seconds(pid)
-    _get(port, path)
-    return _processor_seconds(pid) - before
+    clock = _get(port, path)
+    return Spent(_processor_seconds(pid) - before, clock)
 
 
 def _settled(pid: int) -> float:
