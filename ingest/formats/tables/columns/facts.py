@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ingest.formats.tables import values
+from ingest.formats.tables.batches import UnusableTableError
 from ingest.formats.tables.columns.roles import BY_NAME, plain_name, unit_of_latency
 from warehouse.core.formats.secrets import redact
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ingest.formats.tables.batches import TableFile
+    from ingest.reading import Reject
 
 _SAMPLES = 3
 _ROWS_SAMPLED = 1000
@@ -114,14 +116,22 @@ def facts_of(file: TableFile, *, decimal_comma: bool = False) -> tuple[list[Colu
 
     Raises:
         OSError: the file cannot be read.
-        UnusableTableError: it is not a table.
+        UnusableTableError: it is not a table, or no row can be read.
     """
     facts: dict[str, ColumnFacts] = {}
     n_rows = 0
+    rejects: list[Reject] = []
     for batch in file.batches(None):
         n_rows += len(batch.lines)
+        rejects += batch.rejects[:1]
         for series in batch.values:
             facts.setdefault(series.name, ColumnFacts(series.name)).add(
                 series, decimal_comma=decimal_comma
             )
+    if n_rows == 0:
+        raise UnusableTableError(
+            f"no row can be read; line {rejects[0].line}: {rejects[0].reason}"
+            if rejects
+            else "the table has no rows"
+        )
     return list(facts.values()), n_rows
