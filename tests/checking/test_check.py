@@ -559,6 +559,21 @@ def test_a_query_cannot_change_the_store(clean, query):
         run_checks(clean, own(text))
 
 
+@pytest.mark.parametrize(
+    "rest",
+    [
+        f"expectations:\n    - {NO_ROWS}: {{value: 0}}",
+        "expectations:\n    - expect_column_values_to_not_be_null: {column: suite}",
+        "expectations:\n    - expect_column_to_exist: {column: suite}",
+        f"key: [suite]\n  expectations:\n    - {NO_ROWS}: {{value: 0}}",
+    ],
+)
+def test_a_wrong_query_is_named_whatever_is_expected_of_it(clean, rest):
+    text = f"- name: q\n  query: FROM runs WHERE suit = 'x'\n  {rest}\n"
+    with pytest.raises(BadInput, match=r'^own\.yaml:1: q: .*"suit" not found'):
+        run_checks(clean, own(text))
+
+
 # --- the command
 
 

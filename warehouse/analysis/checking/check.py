@@ -26,7 +26,7 @@ from warehouse.lake.locks import WAIT_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from warehouse.analysis.checking.expectations import Expectation, Location, Relation
+    from warehouse.analysis.checking.expectations import Expectation, Relation
     from warehouse.analysis.checking.gx import GxResult
     from warehouse.core.types import Row
     from warehouse.engine.base_store import BaseStore
@@ -186,24 +186,25 @@ def _source(
     types_of_views: Mapping[str, dict[str, str]],
 ) -> RelationRows:
     """Open a relation and check that it has the columns its expectations name."""
+    named = [(column, relation.location, f"{relation.name}: key") for column in relation.key]
+    named += [
+        (column, expectation.location, f"{expectation.type}: column")
+        for expectation in relation.expectations
+        if expectation.type != "expect_column_to_exist"
+        for column in expectation.columns
+    ]
     with _query_errors(relation):
         kinds = [statement.type for statement in connection.extract_statements(relation.query)]
         if kinds != [duckdb.StatementType.SELECT]:
             raise BadInput("the query must be a single SELECT")
         source = RelationRows(connection, relation, types_of_views)
-    for column in relation.key:
-        _need(column, relation.location, source, f"{relation.name}: key")
-    for expectation in relation.expectations:
-        if expectation.type != "expect_column_to_exist":
-            for column in expectation.columns:
-                _need(column, expectation.location, source, f"{expectation.type}: column")
+        has_columns = relation.key or any(each.columns for each in relation.expectations)
+        types = source.types if has_columns else {}
+    for column, location, what in named:
+        if column not in types:
+            names = ", ".join(types)
+            location.fail(f"{what}: unknown column {column!r}; the columns are: {names}")
     return source
-
-
-def _need(column: str, location: Location, source: RelationRows, what: str) -> None:
-    if column not in source.types:
-        names = ", ".join(source.types)
-        location.fail(f"{what}: unknown column {column!r}; the columns are: {names}")
 
 
 def _needs_reading(evaluation: Evaluation, answer: GxResult) -> bool:
