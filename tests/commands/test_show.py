@@ -146,10 +146,10 @@ def sets(tmp_path_factory):
 
 def test_a_terminal_has_a_block_for_each_task_set(sets):
     lines = shown_on_terminal(sets, ["show", "leaderboard"], 80).splitlines()
-    assert lines[0] == "own · b"
-    assert lines[5] == "own · rhymes-of-spring"
-    assert [line.split()[1] for line in lines[8:10]] == ["vendor/good", "vendor/poor"]
-    assert "task_set" not in lines[6]
+    assert lines[0] == "own · b · passed"
+    assert lines[5] == "own · rhymes-of-spring · passed"
+    assert [line.split()[0] for line in lines[8:10]] == ["vendor/good", "vendor/poor"]
+    assert not {"task_set", "metric"} & set(lines[6].split())
     assert "unknown in all rows: total_cost_usd, cost_per_passed_usd" in lines
 
 

@@ -172,9 +172,8 @@ def test_a_list_of_runs_marks_rehearsals_at_80_columns(tmp_path):
 def test_rows_that_are_not_comparable_are_marked_at_80_columns():
     page = (ROOT / "docs" / "screens.md").read_text("utf-8")  # generated, and tested to be current
     screen = page.partition("show leaderboard, 80 columns")[2].partition("```\n\n")[0]
-    screen = screen.partition("palindrome · palindrome")[2]
-    rows = [line.split() for line in screen.splitlines() if line.startswith("passed")]
-    marks = [cell for row in rows for cell in row if cell in {"true", "false"}]
+    block = screen.partition("palindrome · palindrome")[2].partition("\n\n")[0]
+    marks = [cell for cell in block.split() if cell in {"true", "false"}]
     assert marks == ["true"] * 5 + ["false"] * 3
 
 
@@ -186,6 +185,20 @@ def test_an_empty_table_says_so(monkeypatch):
         else:
             shown(["a"], [], width, monkeypatch, notes)
         assert notes == ["0 rows"]
+
+
+def test_what_all_figures_of_a_block_are_is_said_once(monkeypatch):
+    columns = ["task_set", "metric", "filter", "model", "score"]
+    rows = [
+        ("a", "f1", "strict", "x", 1),
+        ("a", "f1", "strict", "y", 2),
+        ("b", "f1", None, "x", 3),
+        ("b", "em", None, "x", 4),
+    ]
+    layout = {"answer": ("metric", "model", "score"), "blocks": ("task_set",)}
+    lines = shown(columns, rows, 80, monkeypatch, **layout)
+    assert [lines[0], lines[1].split()] == ["a · f1 · strict", ["model", "score"]]
+    assert [lines[6], lines[7].split()] == ["b", ["metric", "model", "score"]]
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from warehouse.app.output.terminal import Layout, Screen
     from warehouse.engine.rows import Batch, Rows
 
+_FIGURE = ("metric", "scorer", "filter")  # columns that say what the figures of a row are
 REMARK = "remark"  # a column that a terminal shows in notes, below the table
 _MOST_REMARKS = 6
 SHOWN = 1_000  # rows: more are not read on a terminal
@@ -70,12 +71,14 @@ def _on_screen(rows: Rows, screen: Screen, width: int) -> Iterator[str]:
     left_out: dict[str, bool] = {}
     empty: Counter[str] = Counter()
     for place, (heading, block) in enumerate(blocks):
-        columns, names = screen_columns(rows, block, layout, without={*flags, *hidden})
+        said = _said_by_all(rows, block) if heading else {}
+        columns, names = screen_columns(rows, block, layout, without={*flags, *hidden, *said})
         placed = fit(columns, width, gap=len(GAP))
         if place:
             yield "\n"
         if heading:
-            yield f"{fold(heading, width)}\n"
+            text = " · ".join([heading, *map(human, filter(None, said.values()))])
+            yield f"{fold(text, width)}\n"
         yield from _lines(placed, len(block))
         left_out.update(_left_out(columns, [column for column, _ in placed]))
         empty.update(names)
@@ -136,6 +139,17 @@ def _blocks(rows: Rows, shown: Batch, layout: Layout) -> tuple[Layout, list[tupl
     differing = [rows.columns[place] for place in places if len({row[place] for row in shown}) > 1]
     plain = replace(layout, answer=(*differing, *layout.answer), blocks=())
     return plain, [("", shown)]
+
+
+def _said_by_all(rows: Rows, block: Batch) -> dict[str, object]:
+    """Return what the figures of a block are, if all its rows say the same."""
+    values = {
+        name: {row[rows.columns.index(name)] for row in block}
+        for name in _FIGURE
+        if name in rows.columns
+    }
+    is_same = all(len(each) == 1 for each in values.values())
+    return {name: value for name, (value,) in values.items()} if is_same else {}
 
 
 def _lines(placed: Sequence[tuple[Column, int]], n_rows: int) -> Iterator[str]:
