@@ -51,11 +51,24 @@ def test_a_claim_that_the_number_of_comparisons_stands_against(sign):
     ends = sorted((sign * 0.003, sign * 0.1))
     winner = "aurora-2" if sign > 0 else "kaamos-mini"
     loser = "kaamos-mini" if sign > 0 else "aurora-2"
-    size, interval = ("5.2", "0.3 to 10") if sign > 0 else ("-5.2", "-10 to -0.3")
     assert said(3, **changes, low=ends[0], high=ends[1], conclusion="unclear").startswith(
-        f"mine: That {winner} is better than {loser} is not supported (difference {size} points, "
-        f"95 % interval {interval}, adjusted p = 0.06, 97 tasks; 5 passed by it only, 0 by the "
+        f"mine: That {winner} is better than {loser} is not supported (difference 5.2 points, "
+        "95 % interval 0.3 to 10, adjusted p = 0.06, 97 tasks; 5 passed by it only, 0 by the "
         "other only)."
+    )
+
+
+def test_a_ratio_is_that_of_the_side_that_is_named_first():
+    changes = {"metric": "cost_usd", **SCORES, "p_adjusted": 0.0625, "conclusion": "unclear"}
+    text = "kaamos-mini is better than aurora-2 is not supported (typical ratio 0.5, 95 % interval "
+    assert text + "0.4 to 0.8, " in said(3, **changes, ratio=2, ratio_low=1.25, ratio_high=2.5)
+
+
+def test_who_is_ahead_only_where_both_were_judged():
+    changes = {"difference": -8 / 97, "low": -0.1474, "high": -0.0168, "p_missing": 0.3}
+    assert said(**changes, conclusion="unclear").startswith(
+        "kaamos-mini is ahead of aurora-2 on the tasks that both were judged on (difference 8.2 "
+        "points, 95 % interval 1.7 to 14.7, p = 0.021, "
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warehouse.analysis.decisions.comparison import ALPHA, is_smaller_better
@@ -40,7 +41,8 @@ def sentence(row: Comparison, *, n_comparisons: int = 1) -> str:
     """
     where = _where(row, n_comparisons)
     winner, loser = _winner(row)
-    figures = ", ".join([*_figures(row), _p(row, n_comparisons), _counts(row)])
+    rest = [_p(row, n_comparisons), _counts(row)]
+    figures = ", ".join([*_figures(_from_winner(row)), *rest])
     if row.conclusion != "unclear":
         return f"{where}{_claim(row)} ({figures}){_held(row)}."
     if row.p_missing is not None and row.p_value < ALPHA <= row.p_missing:
@@ -57,8 +59,8 @@ def sentence(row: Comparison, *, n_comparisons: int = 1) -> str:
     the = "The" if n_comparisons == 1 else f"{row.a} and {row.b}: the"
     by = "" if row.metric == "passed" or n_comparisons > 1 else f" by {row.metric}"
     if _has_interval(row):
-        clusters = [_counts(row)] if row.n_clusters != row.n_tasks else []
-        figures = ", ".join([*_figures(row), *clusters])
+        rest = [_counts(row)] if row.n_clusters != row.n_tasks else []
+    figures = ", ".join([*_figures(row), *rest])
     return f"{where}{the} data do not show which is better{by} ({figures}).{_detectable(row)}"
 
 
@@ -140,6 +142,21 @@ def _winner(row: Comparison) -> tuple[str, str]:
     if is_smaller_better(row.metric):
         is_a = not is_a
     return (row.a, row.b) if is_a else (row.b, row.a)
+
+
+def _from_winner(row: Comparison) -> Comparison:
+    """Return the figures of a comparison as those of the winner against the loser."""
+    if _winner(row)[0] == row.a:
+        return row
+    return replace(
+        row,
+        difference=-row.difference,
+        low=None if row.high is None else -row.high,
+        high=None if row.low is None else -row.low,
+        ratio=None if row.ratio is None else 1 / row.ratio,
+        ratio_low=None if row.ratio_high is None else 1 / row.ratio_high,
+        ratio_high=None if row.ratio_low is None else 1 / row.ratio_low,
+    )
 
 
 def _has_interval(row: Comparison) -> bool:
