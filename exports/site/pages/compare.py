@@ -168,7 +168,8 @@ def _compared(site: Site, board: Board) -> Iterator[_Compared]:
     except BadInput:  # nothing shared, or a name that reads as another kind of side
         return
     shared = [contest for contest in contests if len(contest.paired.tasks)]
-    compared = list(zip(shared, compare(contests, has_exchangeable=False), strict=True))
+    rows = compare(contests, has_exchangeable=False, n_intervals=_PAIRS)
+    compared = list(zip(shared, rows, strict=True))
     # What is supported first; `sorted` keeps the order of the leaderboard among equals.
     by_evidence = sorted(compared, key=lambda pair: pair[1].p_value)[:_PAIRS]
     yield _Compared(board=board, pairs=by_evidence, n_pairs=len(compared))

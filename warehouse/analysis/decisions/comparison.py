@@ -150,6 +150,7 @@ def compare(
     margin: float | None = None,
     seed: int = SEED,
     has_exchangeable: bool = True,
+    n_intervals: int | None = None,
 ) -> list[Comparison]:
     """Compare pairs, adjusted together; pairs without a shared task are left out.
 
@@ -159,10 +160,15 @@ def compare(
             the metric's unit, above 0; of ratios, 0.1 means 10 % more.
         seed: of random subsets.
         has_exchangeable: whether `p_exchangeable` is wanted, which is slow.
+        n_intervals: of how many pairs, those with the smallest p-values, the interval and what
+            follows from it are wanted; by default, of all.
     """
     shared = [contest for contest in contests if len(contest.paired.tasks)]
     evidence = find_evidence(
-        [contest.paired for contest in shared], seed=seed, has_exchangeable=has_exchangeable
+        [contest.paired for contest in shared],
+        seed=seed,
+        has_exchangeable=has_exchangeable,
+        n_intervals=n_intervals,
     )
     # No data of fewer clusters could be significant (Tarone 1990, Biometrics 46, 515).
     family = [place for place, each in enumerate(evidence) if each.n_clusters >= MIN_CLUSTERS]

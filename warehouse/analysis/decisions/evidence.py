@@ -60,7 +60,11 @@ class Evidence:
 
 
 def find_evidence(
-    pairs: Sequence[Paired], *, seed: int, has_exchangeable: bool = True
+    pairs: Sequence[Paired],
+    *,
+    seed: int,
+    has_exchangeable: bool = True,
+    n_intervals: int | None = None,
 ) -> list[Evidence]:
     """Return what the tests show of each pair; pairs on the same tasks share the slow part.
 
@@ -68,6 +72,8 @@ def find_evidence(
         pairs: pairs with at least one task each.
         seed: of random subsets.
         has_exchangeable: whether `p_exchangeable` is wanted where it decides nothing: it is slow.
+        n_intervals: of how many pairs, those with the smallest p-values, the interval is wanted,
+            which takes much longer than the p-value; by default, of all.
     """
     found: dict[int, Evidence] = {}
     verdicts: dict[int, list[int]] = {}
@@ -83,6 +89,9 @@ def find_evidence(
     for places in others.values():
         of_group = _by_means([pairs[place] for place in places], seed, has_exchangeable)
         found.update(zip(places, of_group, strict=True))
+    by_evidence = sorted(range(len(pairs)), key=lambda place: found[place].p_value)
+    for place in by_evidence[:n_intervals]:
+        found[place] = replace(found[place], interval=_interval(pairs[place], found[place]))
     return [found[place] for place in range(len(pairs))]
 
 
@@ -108,7 +117,6 @@ def _by_score(pairs: Sequence[Paired]) -> list[Evidence]:
             p_value=p_value,
             n_clusters=n,
             n_differing=a + b,
-            interval=difference_interval(a, b, n),
             n_only=(a, b),
         )
         for a, b, p_value in zip(only_a, only_b, equality_p_values(only_a, only_b, n), strict=True)
@@ -199,8 +207,17 @@ def _bounded(paired: Paired, sums: Floats, scale: float, clusters: Indices | Non
         p_value=equality_of_bounded_means(differences, largest=scale, clusters=clusters),
         n_clusters=len(sums),
         n_differing=int((sums != 0).sum()),
-        interval=bounded_mean_limits(differences, -scale, scale, clusters=clusters),
     )
+
+
+def _interval(paired: Paired, found: Evidence) -> Interval | None:
+    """Return the interval that inverts the test of a pair; that of flips comes with its p-value."""
+    if found.n_only is not None:
+        return difference_interval(*found.n_only, found.n_clusters)
+    scale = paired.panel.scale
+    if scale is None:
+        return found.interval
+    return bounded_mean_limits(paired.differences, -scale, scale, clusters=paired.clusters)
 
 
 def _as_ratio(flipped: Evidence, mean: float) -> Evidence:
