@@ -57,7 +57,7 @@ class PageType:
 
     Attributes:
         name: its name: pages link to those of another type if the site `has` it.
-        addresses: returns where its pages are; cheap.
+        addresses: returns where its pages are, or would be if there is anything to show; cheap.
         folder: the folder of its pages, but for those that lie at the top.
         load: yields what some of its pages are made from, in any order, by a few queries.
         render: yields a page and the files that go with it, from that alone. They are in the

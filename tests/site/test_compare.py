@@ -138,3 +138,12 @@ def test_a_single_model_has_no_page(store):
     log(store, "own", {"only": [True, False]})
     with opened_site(store, [compare.PAGE_TYPE], samples="none") as site:
         assert not site.has("compare")
+
+
+@pytest.mark.slow
+def test_models_without_a_shared_task_have_no_page(store):
+    log(store, "own", {"a": [True] * 12})
+    with store.record(suite="own", model="b") as run:
+        run.log(task_id="other", prompt="Question", output="right", passed=True)
+    [text] = pages_of(store).values()
+    assert "No two models of a leaderboard share a task" in text

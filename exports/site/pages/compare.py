@@ -108,16 +108,22 @@ class _Compared:
     @property
     def path(self) -> str:
         """Path of the page."""
-        return compare_page(self.board.suite, self.board.task_set)
+        return _path(self.board)
+
+
+def _path(board: Board) -> str:
+    return compare_page(board.suite, board.task_set)
 
 
 def _addresses(site: Site) -> Addresses:
-    paths = [each.path for each in site.once(_all_compared)]
+    paths = [_path(board) for board in _boards(site)[:_BOARDS]]
     return {**{path: (path,) for path in paths}, COMPARISONS: ()}
 
 
 def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
-    compared = site.once(_all_compared)
+    is_all = COMPARISONS in addresses
+    needed = [board for board in _boards(site)[:_BOARDS] if is_all or _path(board) in addresses]
+    compared = [each for board in needed for each in _compared(site, board)]
     for group in _groups(site, [each for each in compared if each.path in addresses]):
         yield Contents(
             path=group.path,
@@ -125,7 +131,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             title=f"Comparisons: {group.board.task_set}",
             values={"group": group, "tasks": task_keys(site), "long": _LONG},
         )
-    if COMPARISONS in addresses:
+    if is_all:
         groups = [_group(each, [[] for _ in each.pairs]) for each in compared]
         n_left_out = max(len(_boards(site)) - _BOARDS, 0) + _n_unchosen(site)
         yield Contents(
@@ -160,8 +166,19 @@ def _models(board: Board) -> list[str]:
     return [model for model in dict.fromkeys(named) if model is not None]
 
 
-def _compared(site: Site, board: Board) -> Iterator[_Compared]:
-    """Yield the pairs of a leaderboard's first models, if they share tasks."""
+def _compared(site: Site, board: Board) -> list[_Compared]:
+    """Return the pairs of a leaderboard's first models, if they share tasks; compared once."""
+    known, key = site.once(_known), (board.suite, board.task_set, board.metric)
+    if key not in known:
+        known[key] = list(_compare(site, board))
+    return known[key]
+
+
+def _known(_: Site) -> dict[tuple[str, str, str], list[_Compared]]:
+    return {}
+
+
+def _compare(site: Site, board: Board) -> Iterator[_Compared]:
     choice = Choice(suite=board.suite, task_set=board.task_set)
     try:
         contests = find_contests(site.connection, _models(board)[:_MODELS], choice)
@@ -173,10 +190,6 @@ def _compared(site: Site, board: Board) -> Iterator[_Compared]:
     # What is supported first; `sorted` keeps the order of the leaderboard among equals.
     by_evidence = sorted(compared, key=lambda pair: pair[1].p_value)[:_PAIRS]
     yield _Compared(board=board, pairs=by_evidence, n_pairs=len(compared))
-
-
-def _all_compared(site: Site) -> list[_Compared]:
-    return [each for board in _boards(site)[:_BOARDS] for each in _compared(site, board)]
 
 
 def _groups(site: Site, found: Sequence[_Compared]) -> list[_Group]:
