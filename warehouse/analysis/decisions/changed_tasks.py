@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,8 @@ JOIN results AS calls
     AND calls.model = wanted.model
     AND calls.settings = wanted.settings
     AND calls.task_id = wanted.task_id
-WHERE NOT calls.is_replay
+-- The join alone would read the texts of all runs.
+WHERE NOT calls.is_replay AND list_contains($run_ids, calls.run_id)
 GROUP BY wanted.place
 """
 
@@ -79,7 +80,7 @@ def changed_tasks(
         contests: the pairs.
     """
     names = ("place", "suite", "run_id", "task_set", "provider", "model", "settings", "task_id")
-    wanted: dict[str, list[object]] = {name: [] for name in names}
+    wanted: dict[str, list[Any]] = {name: [] for name in names}
     found: list[tuple[Contest, int]] = []
     for contest in contests:
         paired = contest.paired
@@ -97,7 +98,8 @@ def changed_tasks(
                 for name in names:
                     wanted[name].append(values[name])
             found.append((contest, int(at)))
-    rows = connection.execute(_ANSWERS, wanted).fetchall() if found else []
+    run_ids = sorted(set(wanted["run_id"]))
+    rows = connection.execute(_ANSWERS, {**wanted, "run_ids": run_ids}).fetchall() if found else []
     answers = {place: (prompt, answer) for place, prompt, answer in rows}
     return [
         _changed(
