@@ -128,7 +128,6 @@ FROM {table} AS scored
 JOIN sides ON scored.entry = sides.entry
 LEFT JOIN suite_traits AS traits ON scored.suite = traits.suite
 WHERE scored.task_id IS NOT NULL AND {metric}
-ORDER BY ALL
 """
 )
 # The least and most that each task can count, whose attempts lack a verdict. The first condition
@@ -159,9 +158,15 @@ JOIN sides"""
     + _OF_SIDE.format(table="calls", sides="sides")
     + """
 GROUP BY ALL
-ORDER BY ALL
 """
 )
+# Thousands of tasks have few different values, and a row of each would take longer than the query.
+_BY_VALUES = """
+SELECT place, scorer, metric, filter, scored, list(task_id ORDER BY task_id) AS task_ids
+FROM ({})
+GROUP BY ALL
+ORDER BY ALL
+"""
 _RECORDED = {
     "table": "scores.task_attempts",
     "scored": """coalesce(
@@ -280,9 +285,9 @@ Values: TypeAlias = tuple[float, ...]
 
 class _Scored(NamedTuple):
     run: SidedRun
-    task_id: str
     metric: MetricKey
     values: Values
+    task_ids: list[str]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -382,8 +387,9 @@ def read_series(
         found[key, name] = Series(key=key, metric=name, newer=newer[key], asked=asked[key])
     for row in scored:
         one = found[row.run.key, row.metric]
-        if one.asked[row.task_id].run_id == row.run.run_id:
-            one.values[row.task_id] = row.values
+        for task_id in row.task_ids:
+            if one.asked[task_id].run_id == row.run.run_id:
+                one.values[task_id] = row.values
     if metric == VERDICT and rescorer is None:
         _add_bounds(connection, found, counted, parameters)
     return [found[key] for key in sorted(found, key=_order)]
@@ -421,10 +427,10 @@ def _scored(
         parameters = {**parameters, "metric": metric}
     if rescorer is not None:
         parameters = {**parameters, "scorer": rescorer.name, "version": rescorer.version}
-    rows = connection.execute(query, parameters).fetchall()
+    rows = connection.execute(_BY_VALUES.format(query), parameters).fetchall()
     return [
-        _Scored(counted[place], task_id, MetricKey(name, scorer, filtered), tuple(values))
-        for place, task_id, scorer, name, filtered, values in rows
+        _Scored(counted[place], MetricKey(name, scorer, filtered), tuple(values), task_ids)
+        for place, scorer, name, filtered, values, task_ids in rows
         if values
     ]
 
@@ -449,10 +455,11 @@ def _add_uncalled(asked: dict[SeriesKey, dict[str, Asked]], scored: list[_Scored
     latest: dict[tuple[SeriesKey, str], SidedRun] = {}
     for row in scored:
         key = row.run.key
-        if row.task_id not in asked.get(key, {}):
-            known = latest.get((key, row.task_id))
+        called = asked.get(key, {})
+        for task_id in (task_id for task_id in row.task_ids if task_id not in called):
+            known = latest.get((key, task_id))
             if known is None or known.position < row.run.position:
-                latest[key, row.task_id] = row.run
+                latest[key, task_id] = row.run
     for (key, task_id), run in latest.items():
         asked.setdefault(key, {})[task_id] = Asked(run.run_id, None)
 
