@@ -11,7 +11,7 @@ from scipy import stats
 from warehouse.engine.views.sql_files import shipped_sql
 
 FILES = {file.name: file for file in shipped_sql()}
-KEY = "'mine' AS suite, 'set' AS task_set, 'p' AS provider, '' AS settings, 'h' AS task_hash"
+KEY = "'mine' AS suite, 'set' AS task_set, m AS series, 'h' AS task_hash"
 
 
 @pytest.fixture
@@ -41,8 +41,10 @@ def test_flaky_tasks_are_more_than_chance(con, seed):
     cells = itertools.product(range(n_models), range(n_tasks), range(n_times))
     values = ", ".join(f"({m}, {t}, {outcomes[m, t, k]})" for m, t, k in cells)
     con.execute(
-        f"CREATE TABLE scores.counted_verdicts AS SELECT {KEY}, 'm' || m AS model, "
-        f"'t' || t AS task_id, passed FROM (VALUES {values}, (0, 99, true)) AS cells(m, t, passed)"
+        f"CREATE TABLE scores.resolved_results AS SELECT {KEY}, 'm' || m AS model, "
+        "'t' || t AS task_id, passed AS is_correct, NULL AS objective_pass, NULL AS computed, "
+        "NULL AS duplicate_of, false AS is_replay "
+        f"FROM (VALUES {values}, (0, 99, true)) AS cells(m, t, passed)"
     )
     found = rows(con, "flaky_tasks")
     is_flaky = outcomes.any(axis=2) & ~outcomes.all(axis=2)

@@ -21,14 +21,17 @@ WITH asked AS (
         task_set,
         task_id,
         task_hash,
-        provider,
-        model,
-        settings,
+        series,
+        any_value(model) AS model,
         count(*) AS n_judged,
         count(*) FILTER (passed) AS n_passed
-    FROM scores.counted_verdicts
+    FROM (
+        SELECT *, coalesce(is_correct, objective_pass, computed) AS passed
+        FROM scores.resolved_results
+        WHERE duplicate_of IS NULL AND NOT is_replay
+    )
     WHERE passed IS NOT NULL
-    GROUP BY ALL
+    GROUP BY suite, task_set, task_id, task_hash, series
     HAVING count(*) >= 2
 ),
 
@@ -39,7 +42,7 @@ shared AS (
         count(*) FILTER (n_passed BETWEEN 1 AND n_judged - 1) OVER of_model
             / count(*) OVER of_model AS share
     FROM asked
-    WINDOW of_model AS (PARTITION BY suite, task_set, provider, model, settings)
+    WINDOW of_model AS (PARTITION BY suite, task_set, series)
 ),
 
 tasks AS (

@@ -22,23 +22,13 @@ WITH solved AS (
         rates.task_set,
         rates.task_id,
         rates.task_hash,
-        rates.provider,
-        rates.model,
-        rates.settings,
+        rates.series,
+        any_value(rates.model) AS model,
         CAST(sum(rates.n_trials_passed) AS BIGINT) AS n_passed,
         CAST(sum(rates.n_trials) AS BIGINT) AS n_trials,
         sum(rates.n_trials_passed) FILTER (NOT is_adaptive)
             / sum(rates.n_trials) FILTER (NOT is_adaptive) AS pass_rate,
-        min(if(
-            rates.n_trials_passed > 0,
-            {
-                position: times.position,
-                model: rates.model,
-                run_id: rates.run_id,
-                run_date: times.run_date
-            },
-            NULL
-        )) AS first_pass
+        min(times.position) FILTER (rates.n_trials_passed > 0) AS first_position
     FROM scores.task_rates AS rates
     JOIN scores.run_times AS times
         ON rates.suite = times.suite
@@ -47,16 +37,14 @@ WITH solved AS (
         ON rates.suite = headers.suite
         AND rates.run_id = headers.run_id
     WHERE rates.n_trials > 0
-    GROUP BY ALL
+    GROUP BY rates.suite, rates.task_set, rates.task_id, rates.task_hash, rates.series
 ),
 
 models AS (
     SELECT
         suite,
         task_set,
-        provider,
-        model,
-        settings,
+        series,
         count(pass_rate) AS n_tasks,
         exact_sum(pass_rate) AS rates
     FROM solved
@@ -71,9 +59,7 @@ rested AS (
     JOIN models
         ON solved.suite = models.suite
         AND solved.task_set = models.task_set
-        AND solved.provider IS NOT DISTINCT FROM models.provider
-        AND solved.model IS NOT DISTINCT FROM models.model
-        AND solved.settings = models.settings
+        AND solved.series = models.series
 ),
 
 tasks AS (
@@ -92,7 +78,8 @@ tasks AS (
         exact_mean(rest) AS mean_rest,
         exact_mean(if(rest IS NULL, NULL, pass_rate ** 2)) AS mean_rate_square,
         exact_mean(rest ** 2) AS mean_rest_square,
-        min(first_pass) AS first_pass
+        min(if(first_position IS NULL, NULL, {position: first_position, model: model}))
+            AS first_pass
     FROM rested
     GROUP BY suite, task_set, task_id, task_hash
 ),
@@ -106,7 +93,7 @@ spread AS (
 )
 
 SELECT
-    suite,
+    spread.suite,
     task_set,
     task_id,
     task_hash,
@@ -121,7 +108,10 @@ SELECT
             ))
     END AS discrimination,
     first_pass.model AS first_solved_by,
-    first_pass.run_id AS first_solved_run_id,
-    first_pass.run_date AS first_solved_on
+    times.run_id AS first_solved_run_id,
+    times.run_date AS first_solved_on
 FROM spread
-ORDER BY suite, task_set, pass_rate, task_id, task_hash
+LEFT JOIN scores.run_times AS times
+    ON spread.suite = times.suite
+    AND spread.first_pass.position = times.position
+ORDER BY spread.suite, task_set, pass_rate, task_id, task_hash
