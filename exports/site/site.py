@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, cast
 
 from exports.rows import fetch_rows
 from exports.site.addresses import relative
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from warehouse.core.types import Row
 
 _Answer = TypeVar("_Answer")
+_About = TypeVarTuple("_About")
 _BLOCK = 100  # pages
 _COPIED = 100_000  # rows of a table at most, for the next connection
 # Ratings are about answers of suites, and no suite that a reader would look for.
@@ -104,7 +105,7 @@ class Known:
     """What was made of some data, for all sites of the same data.
 
     Attributes:
-        answers: of `Site.once`, by function.
+        answers: of `Site.once`, by function and arguments.
         tables: of `Site.keep`, by name; None if no other site will ask for them.
     """
 
@@ -140,18 +141,22 @@ class Site:
     _done: dict[object, object] = field(default_factory=dict)
     _kept: set[str] = field(default_factory=set)
 
-    def once(self, make: Callable[[Site], _Answer], *, makes_tables: bool = False) -> _Answer:
+    def once(
+        self, make: Callable[[Site, *_About], _Answer], *about: *_About, makes_tables: bool = False
+    ) -> _Answer:
         """Return what a function makes of the site; it is called once for all pages.
 
         Args:
             make: the function.
+            about: its further arguments; it is called once for each of them.
             makes_tables: whether pages also need temporary tables that it makes: other connections
                 to the same data lack them.
         """
         answers = self._done if makes_tables else self.known.answers
-        if make not in answers:
-            answers[make] = make(self)
-        return cast("_Answer", answers[make])
+        key = make, *about
+        if key not in answers:
+            answers[key] = make(self, *about)
+        return cast("_Answer", answers[key])
 
     def keep(self, *views: str, **queries: str) -> None:
         """Compute views once for all later queries of the site, which name them as before.

@@ -12,12 +12,14 @@ _OF_SET = 100
 _OF_ALL = 500
 # Several versions of a task are one page.
 _TASKS = f"""
-WITH tasks AS (
+WITH versions AS MATERIALIZED (FROM task_difficulty),
+
+tasks AS (
     SELECT
         suite, task_set, task_id,
         exact_mean(pass_rate) AS pass_rate,
         max(n_models) AS n_models
-    FROM task_difficulty
+    FROM versions
     GROUP BY suite, task_set, task_id
 ),
 
@@ -39,16 +41,21 @@ chosen AS (
     LIMIT {_OF_ALL}
 )
 
-SELECT suite, task_set, task_id, pass_rate, n_models, n_tasks
+SELECT
+    chosen.* EXCLUDE (place),
+    list(versions ORDER BY versions.n_trials DESC, versions.task_hash) AS versions
 FROM chosen
-ORDER BY suite, task_set, pass_rate, task_id
+JOIN versions USING (suite, task_set, task_id)
+GROUP BY ALL
+ORDER BY chosen.suite, chosen.task_set, chosen.pass_rate, chosen.task_id
 """  # noqa: S608 - our own numbers
 
 
 def shown_tasks(site: Site) -> list[Row]:
     """Return the tasks with a page, the hardest of each task set first.
 
-    Of each task set those with a pass rate next to 50 %, on which models differ most.
+    Of each task set those with a pass rate next to 50 %, on which models differ most. Their
+    `versions` are the rows of `task_difficulty`, that asked most first.
     """
     return site.once(_tasks)
 

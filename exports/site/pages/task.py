@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from exports.site.tables import Table
     from warehouse.core.types import Row
 
+    _Key = tuple[str, str, str]  # suite, task set and ID
+
 _ANSWERS_OF_TASK = 60
 _TRIALS_OF_SYSTEM = 20
 _LONG = 500  # characters of an answer; its sample has all of it
@@ -34,22 +36,11 @@ WITH chosen AS (
     SELECT unnest($suites) AS suite, unnest($task_sets) AS task_set, unnest($task_ids) AS task_id
 )
 """
-# The conditions reach the tables that the views are computed from; the join does not.
-_OF_CHOSEN = """
-SEMI JOIN chosen USING (suite, task_set, task_id)
-WHERE list_contains($suites, suite) AND list_contains($task_sets, task_set)
-"""
-_DIFFICULTY = f"""
-{_CHOSEN}
-FROM task_difficulty
-{_OF_CHOSEN}
-ORDER BY suite, task_set, task_id, n_trials DESC, task_hash
-"""
-_FLAKY = f"""
-{_CHOSEN}
+# Of a whole set: each of its tasks is compared with all others.
+_FLAKY = """
 FROM flaky_tasks
-{_OF_CHOSEN}
-ORDER BY suite, task_set, task_id, n_judged DESC, task_hash
+WHERE suite = $suite AND task_set = $task_set AND list_contains($task_ids, task_id)
+ORDER BY n_judged DESC, task_hash
 """
 _REFERENCES = f"""
 {_CHOSEN}
@@ -61,7 +52,8 @@ FROM tasks
 SEMI JOIN chosen USING (suite, task_set, task_id)
 GROUP BY suite, task_set, task_id
 """  # noqa: S608 - a constant
-# The newest answers of each task; a run that repeats calls of another one adds none.
+# The newest answers of each task; a run that repeats calls of another one adds none. The condition
+# on the task reaches the results; the join does not.
 _ANSWERS = f"""
 {_CHOSEN},
 
@@ -73,6 +65,7 @@ asked AS (
     FROM verdicts
     JOIN chosen USING (suite, task_set, task_id)
     WHERE verdicts.duplicate_of IS NULL AND NOT verdicts.is_replay
+        AND verdicts.task_id IN (SELECT task_id FROM chosen)
     QUALIFY row_number() OVER (
         PARTITION BY suite, task_set, task_id
         ORDER BY verdicts.run_date DESC NULLS LAST, verdicts.run_id DESC, verdicts.seq DESC
@@ -127,9 +120,8 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
     if not tasks:
         return
     keys = {name: [key[at] for key in tasks] for at, name in enumerate(_KEYS)}
-    versions, flaky, texts, asked = (
-        _by_task(site.rows(query, keys)) for query in (_DIFFICULTY, _FLAKY, _REFERENCES, _ANSWERS)
-    )
+    versions = {_key(row): row["versions"] for row in shown_tasks(site)}
+    texts, asked = (_by_task(site.rows(query, keys)) for query in (_REFERENCES, _ANSWERS))
     trials = _by_task(site.rows(_TRIALS, keys) if site.has("trial") else [])
     for suite, task_set, task_id in tasks:
         key = suite or "", task_set or "", task_id or ""
@@ -141,7 +133,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "prompt": text["prompt"] or next((row["prompt"] for row in answers), None),
             "reference": text["reference"],
             "facts": _facts(versions[key]),
-            "flaky": flaky[key],
+            "flaky": site.once(_flaky, suite, task_set)[key],
             "models": _models(answers),
             "limit": _ANSWERS_OF_TASK,
             "n_answers": len(answers),
@@ -167,15 +159,21 @@ def _address(row: Row) -> str:
     return task_page(row["suite"], row["task_set"], row["task_id"])
 
 
-def _key(row: Row) -> tuple[str, str, str]:
+def _key(row: Row) -> _Key:
     return row["suite"], row["task_set"], row["task_id"]
 
 
-def _by_task(rows: list[Row]) -> dict[tuple[str, str, str], list[Row]]:
-    found: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+def _by_task(rows: list[Row]) -> dict[_Key, list[Row]]:
+    found: dict[_Key, list[Row]] = defaultdict(list)
     for row in rows:
         found[_key(row)].append(row)
     return found
+
+
+def _flaky(site: Site, suite: str | None, task_set: str | None) -> dict[_Key, list[Row]]:
+    shown = [key for key in map(_key, shown_tasks(site)) if key[:2] == (suite, task_set)]
+    of_set = {"suite": suite, "task_set": task_set, "task_ids": [key[2] for key in shown]}
+    return _by_task(site.rows(_FLAKY, of_set))
 
 
 def _trials(site: Site, rows: list[Row]) -> Table:
