@@ -13,15 +13,16 @@ if TYPE_CHECKING:
 _RUNS = """
 WITH counted AS (
     SELECT
-        suite,
-        run_id,
+        calls.suite,
+        calls.run_id,
         list(DISTINCT model ORDER BY model) FILTER (model IS NOT NULL) AS models,
         list(DISTINCT task_set ORDER BY task_set) AS task_sets,
-        count(*) AS n_samples,
-        count(*) FILTER (passed) AS n_passed,
-        count(*) FILTER (NOT passed) AS n_failed
-    FROM verdicts
-    GROUP BY suite, run_id
+        CAST(sum(n_results) AS BIGINT) AS n_samples,
+        CAST(sum(n_passed) AS BIGINT) AS n_passed,
+        CAST(sum(n_judged - n_passed) AS BIGINT) AS n_failed
+    FROM scores.entry_calls AS calls
+    JOIN scores.entries AS entries ON calls.entry = entries.entry
+    GROUP BY calls.suite, calls.run_id
 )
 
 SELECT
