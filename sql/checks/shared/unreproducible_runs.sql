@@ -12,11 +12,18 @@ WITH shown AS (
     FROM lake.ratings
 ),
 
-calls AS (
-    SELECT suite, run_id, bool_and(task_hash IS NOT NULL) AS names_tasks
+-- Runs by their setups: the texts of all results would take most of the time.
+unnamed AS (
+    SELECT setups.suite, setups.run_id
+    FROM (SELECT DISTINCT setup FROM lake.results WHERE task_hash IS NULL) AS calls
+    JOIN scores.setups AS setups ON calls.setup = setups.setup
+    ANTI JOIN shown ON setups.suite = shown.suite AND setups.run_id = shown.run_id
+    UNION
+    SELECT suite, run_id
     FROM lake.results
+    SEMI JOIN shown AS rated USING (suite, run_id)
     ANTI JOIN shown USING (suite, run_id, content_id)
-    GROUP BY suite, run_id
+    WHERE task_hash IS NULL
 ),
 
 facts AS (
@@ -28,7 +35,7 @@ facts AS (
             WHEN 'template_hash' THEN runs.template_hash IS NOT NULL
             WHEN 'dataset_hashes'
                 THEN coalesce(json_extract(runs.dataset_hashes, '$.prompts'), '{}') <> '{}'
-            ELSE coalesce(calls.names_tasks, true)
+            ELSE unnamed.run_id IS NULL
                 OR json_extract(runs.dataset_hashes, '$.prompts') IS NOT NULL
         END AS has_prompts,
         traits.needs_seed IS NULL OR runs.temperature IS NOT NULL AS has_temperature,
@@ -36,7 +43,7 @@ facts AS (
             OR seeds.seed_values <> '[]' AS has_seeds
     FROM runs
     LEFT JOIN suite_traits AS traits ON runs.suite = traits.suite
-    LEFT JOIN calls ON runs.suite = calls.suite AND runs.run_id = calls.run_id
+    LEFT JOIN unnamed ON runs.suite = unnamed.suite AND runs.run_id = unnamed.run_id
     LEFT JOIN scores.poster_seeds AS seeds
         ON runs.suite = seeds.suite AND runs.run_id = seeds.run_id
 ),
