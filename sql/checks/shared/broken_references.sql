@@ -5,67 +5,27 @@
 -- refers_to: kind of the missing thing: batch, run, file, the result that the row is about or stands
 --     in for, or the annotation that it settles
 -- reference: id of the missing thing
-WITH lake_rows AS (
-    SELECT 'runs' AS table_name, suite, run_id, content_id, file_sha256, batch FROM lake.runs
-    UNION ALL
-    SELECT 'results', suite, run_id, content_id, file_sha256, batch FROM lake.results
-    UNION ALL
-    SELECT 'judgements', suite, run_id, content_id, file_sha256, batch FROM lake.judgements
-    UNION ALL
-    SELECT 'events', suite, run_id, content_id, file_sha256, batch FROM lake.events
-    UNION ALL
-    SELECT 'resources', suite, run_id, content_id, file_sha256, batch FROM lake.resources
-    UNION ALL
-    SELECT 'artifacts', suite, run_id, content_id, file_sha256, batch FROM lake.artifacts
-    UNION ALL
-    SELECT 'result_scores', suite, run_id, content_id, file_sha256, batch FROM lake.result_scores
-    UNION ALL
-    SELECT 'reported_metrics', suite, run_id, content_id, file_sha256, batch
-    FROM lake.reported_metrics
-    UNION ALL
-    SELECT 'messages', suite, run_id, content_id, file_sha256, batch FROM lake.messages
-    UNION ALL
-    SELECT 'ratings', suite, run_id, content_id, file_sha256, batch FROM lake.ratings
-    UNION ALL
-    SELECT 'preferences', suite, run_id, content_id, file_sha256, batch FROM lake.preferences
-    UNION ALL
-    SELECT 'tasks', suite, NULL, content_id, file_sha256, batch FROM lake.tasks
-    UNION ALL
-    SELECT 'models', NULL, NULL, content_id, file_sha256, batch FROM lake.models
-    UNION ALL
-    SELECT 'annotations', suite, NULL, content_id, file_sha256, batch FROM lake.annotations
-    UNION ALL
-    SELECT 'published', suite, run_id, content_id, file_sha256, batch FROM lake.published
-    UNION ALL
-    SELECT 'violations', suite, run_id, content_id, sha256, batch FROM lake.violations
-),
-
--- Read once: a copy of all rows would take most of the time. A task that several runs share stays when
--- the run and the file that it came with are forgotten.
-checked AS (
-    SELECT
-        *,
-        table_name NOT IN ('runs', 'tasks', 'models', 'annotations', 'published', 'violations')
-        AND NOT coalesce((suite, run_id) IN (SELECT (suite, run_id) FROM lake.runs), false)
-            AS lacks_run,
-        NOT coalesce(batch IN (SELECT batch FROM lake.batches), false) AS lacks_batch,
-        file_sha256 IS NOT NULL
-        AND table_name <> 'tasks'
-        AND NOT coalesce(file_sha256 IN (SELECT sha256 FROM lake.files), false) AS lacks_file
-    FROM lake_rows
+WITH origins AS (
+    -- Once for many rows. A task that several runs share stays when the run and the file that it came
+    -- with are forgotten.
+    SELECT DISTINCT table_name, suite, run_id, file_sha256, batch
+    FROM scores.lake_rows AS lake_rows
 ),
 
 broken AS (
-    SELECT
-        *,
-        unnest([
-            CASE WHEN lacks_run THEN 'run' END,
-            CASE WHEN lacks_batch THEN 'batch' END,
-            CASE WHEN lacks_file THEN 'file' END
-        ]) AS refers_to,
-        unnest([run_id, batch, file_sha256]) AS reference
-    FROM checked
-    WHERE lacks_run OR lacks_batch OR lacks_file
+    SELECT *, 'run' AS refers_to, run_id AS reference
+    FROM origins
+    ANTI JOIN lake.runs USING (suite, run_id)
+    WHERE table_name NOT IN ('runs', 'tasks', 'models', 'annotations', 'published', 'violations')
+    UNION ALL
+    SELECT *, 'batch', batch
+    FROM origins
+    ANTI JOIN lake.batches USING (batch)
+    UNION ALL
+    SELECT *, 'file', file_sha256
+    FROM origins
+    ANTI JOIN lake.files ON origins.file_sha256 = files.sha256
+    WHERE file_sha256 IS NOT NULL AND table_name <> 'tasks'
 ),
 
 of_results AS (
@@ -94,9 +54,19 @@ settled AS (
     FROM lake.annotations
 )
 
-SELECT table_name, suite, run_id, content_id, refers_to, reference
-FROM broken
-WHERE refers_to IS NOT NULL
+SELECT
+    table_name,
+    lake_rows.suite,
+    lake_rows.run_id,
+    lake_rows.content_id,
+    broken.refers_to,
+    broken.reference
+FROM scores.lake_rows AS lake_rows
+JOIN broken USING (table_name)
+WHERE lake_rows.suite IS NOT DISTINCT FROM broken.suite
+    AND lake_rows.run_id IS NOT DISTINCT FROM broken.run_id
+    AND lake_rows.file_sha256 IS NOT DISTINCT FROM broken.file_sha256
+    AND lake_rows.batch IS NOT DISTINCT FROM broken.batch
 UNION ALL
 SELECT table_name, suite, run_id, content_id, 'result' AS refers_to, result_id AS reference
 FROM of_results
