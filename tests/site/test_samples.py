@@ -221,7 +221,7 @@ def test_failed_samples_keep_their_numbers(store):
 @pytest.mark.slow
 def test_the_list_of_runs_has_each_run_with_its_counts_and_tags(store, cli):
     results = [{"task_id": "a", "output": "x", "passed": n > 0, "attempt": n + 1} for n in range(3)]
-    record(store, results=results)
+    record(store, results=[*results, {"task_id": "b", "output": "x"}])  # one is not judged
     record(store, run_id="r2", model="n", results=results[:1])
     cli("tag", "r", "release=1.2")
     data = data_of(store)
@@ -229,7 +229,7 @@ def test_the_list_of_runs_has_each_run_with_its_counts_and_tags(store, cli):
     first, second = (
         dict(zip(RUN_FIELDS, run, strict=True)) for run in data["samples/runs-0000.js"]
     )
-    assert (first["n_samples"], first["n_passed"], first["n_failed"]) == (3, 2, 1)
+    assert (first["n_samples"], first["n_passed"], first["n_failed"]) == (4, 2, 1)
     assert first["tags"] == [["release", "1.2"]]
     assert (second["models"], second["task_sets"]) == (["n"], ["own"])
     assert first["folder"] == run_folder("own", "r")
