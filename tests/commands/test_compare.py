@@ -98,6 +98,18 @@ def test_json_has_a_row_for_each_comparison(path):
     assert [r["b"] for r in rows(path, "x", "y", "z")] == ["y", "z", "z"]
 
 
+def test_models_that_all_differ_are_no_groups(tmp_path):
+    store = new_store(tmp_path / "store")
+    passing = {"best": 90, "middle": 60, "worst": 20}
+    lines = [f"{m},{t},{str(t < n).lower()}" for m, n in passing.items() for t in range(100)]
+    table = tmp_path / "apart.csv"
+    table.write_text("\n".join(["model,task,passed", *lines]), "utf-8")
+    assert command(store.path, "import", "--yes", table).code == 0
+    said = " ".join(command(store.path, "compare", "worst", "best", "middle").out.split())
+    text = "Any two of them can be told apart (apart, passed), the best first: best; middle; worst."
+    assert text in said
+
+
 def test_many_models_have_ranks_and_groups(path):
     ended = command(path, "compare", "x", "y", "z")
     assert "Groups that cannot be told apart (mine, passed): x; y, z." in ended.out

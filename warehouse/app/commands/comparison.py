@@ -48,8 +48,11 @@ def say_comparisons(
         families.setdefault((rank.suite, rank.task_set, rank.metric), []).append(rank)
     for (suite, task_set, metric), found in families.items():
         place = suite if task_set == suite else f"{suite}, {task_set}"
-        groups = "; ".join(groups_in_words(found))
-        say_wrapped(f"Groups that cannot be told apart ({place}, {metric}): {groups}.")
+        groups = groups_in_words(found)
+        said = "Groups that cannot be told apart ({}): {}."
+        if len(groups) == len(found) and not any("," in rank.groups for rank in found):
+            said = "Any two of them can be told apart ({}), the best first: {}."
+        say_wrapped(said.format(f"{place}, {metric}", "; ".join(groups)))
     for text in _differing(connection, contests):
         say_wrapped(text)
     say("")
