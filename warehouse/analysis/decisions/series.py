@@ -147,7 +147,8 @@ _OF_CALLS = (
 , calls AS (
     SELECT *, coalesce(availability_status = 'ok' AND success, false) AS is_answered
     FROM results
-    WHERE NOT is_replay AND task_id IS NOT NULL
+    -- The join alone would read all runs.
+    WHERE NOT is_replay AND task_id IS NOT NULL AND list_contains($run_id, run_id)
 )
 
 SELECT
