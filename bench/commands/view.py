@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _SIZES, _QUICK_SIZES = (10_000, 100_000, 1_000_000, 10_000_000), (10_000,)
 _IMPORTED, _QUICK_IMPORTED = 100_000, 5_000  # results
 _PER_SECOND = 50  # requests
-_FIRST_SECONDS, _PAGE_SECONDS = 1.0, 0.3
+_PAGE_SECONDS = 0.3
 _IDLE_SECONDS = 10
 _TOKEN = "a-token-of-this-benchmark"  # noqa: S105 - of a server that runs for seconds
 _FRESH_SECONDS = 2.2  # after which a page is made from a warehouse that is opened again

@@ -122,8 +122,12 @@ def _addresses(site: Site) -> Addresses:
 
 def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
     is_all = COMPARISONS in addresses
-    needed = [board for board in _boards(site)[:_BOARDS] if is_all or _path(board) in addresses]
-    compared = [each for board in needed for each in _compared(site, board)]
+    compared = [
+        each
+        for place, board in enumerate(_boards(site)[:_BOARDS])
+        if is_all or _path(board) in addresses
+        for each in site.once(_compared, place)
+    ]
     for group in _groups(site, [each for each in compared if each.path in addresses]):
         yield Contents(
             path=group.path,
@@ -166,30 +170,20 @@ def _models(board: Board) -> list[str]:
     return [model for model in dict.fromkeys(named) if model is not None]
 
 
-def _compared(site: Site, board: Board) -> list[_Compared]:
-    """Return the pairs of a leaderboard's first models, if they share tasks; compared once."""
-    known, key = site.once(_known), (board.suite, board.task_set, board.metric)
-    if key not in known:
-        known[key] = list(_compare(site, board))
-    return known[key]
-
-
-def _known(_: Site) -> dict[tuple[str, str, str], list[_Compared]]:
-    return {}
-
-
-def _compare(site: Site, board: Board) -> Iterator[_Compared]:
+def _compared(site: Site, place: int) -> list[_Compared]:
+    """Return the pairs of the first models of one of the boards; nothing if they share no task."""
+    board = _boards(site)[place]
     choice = Choice(suite=board.suite, task_set=board.task_set)
     try:
         contests = find_contests(site.connection, _models(board)[:_MODELS], choice)
     except BadInput:  # nothing shared, or a name that reads as another kind of side
-        return
+        return []
     shared = [contest for contest in contests if len(contest.paired.tasks)]
     rows = compare(contests, has_exchangeable=False, n_intervals=_PAIRS)
     compared = list(zip(shared, rows, strict=True))
     # What is supported first; `sorted` keeps the order of the leaderboard among equals.
     by_evidence = sorted(compared, key=lambda pair: pair[1].p_value)[:_PAIRS]
-    yield _Compared(board=board, pairs=by_evidence, n_pairs=len(compared))
+    return [_Compared(board=board, pairs=by_evidence, n_pairs=len(compared))]
 
 
 def _groups(site: Site, found: Sequence[_Compared]) -> list[_Group]:
