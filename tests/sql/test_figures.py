@@ -204,6 +204,26 @@ def test_student_of_nothing(con):
     assert con.execute(query).fetchone() == (None, None, None)
 
 
+@pytest.mark.parametrize(
+    ("call", "table"),
+    [
+        ("newcombe_interval({}, {}, {}, {})", {"a": 5, "b": 1, "c": 0, "n": 11}),
+        ("clustered_interval({}, {})", {"n": [1.0, 0, 2, 1, 1, 3], "total": [1, 1, 3, 1, 2, 3]}),
+        ("clustered_student_interval({}, {})", {"sum": [1.0, 0, 2, 1, 1, 3], "c": [1] * 6}),
+        ("percentile_ranks({}, {})", {"k": 30, "chance": 0.5}),
+        ("mcnemar_p({}, {})", {"k": 7, "n": 2}),
+    ],
+)
+def test_a_function_reads_the_callers_columns_whatever_they_are_called(con, call, table):
+    by_value = con.execute(f"SELECT {call.format(*table.values())}").fetchone()
+    columns = ", ".join(f"{value} AS {name}" for name, value in table.items())
+    # DuckDB calls subqueries without a name alike, those inside of functions, too.
+    for name in ("t", "s", "unnamed_subquery"):
+        for names in (table, [f"{name}.{column}" for column in table]):
+            query = f"SELECT {call.format(*names)} FROM (SELECT {columns}) AS {name}"
+            assert con.execute(query).fetchone() == by_value, query
+
+
 def test_newcombes_interval_is_that_of_the_paper(con):
     """Method 10, transcribed from Newcombe 1998, for all small tables and a few large ones."""
     tables = [

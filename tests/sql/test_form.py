@@ -1,12 +1,14 @@
 """The form of the views: base views add no meaning, and a view shows which columns it has."""
 
 import json
+import re
 
 import duckdb
 import pytest
 
 from warehouse.engine.views.sql_files import in_order, references, shipped_sql
 
+FUNCTIONS = [file for file in shipped_sql() if file.is_function]
 VIEWS = [file for file in shipped_sql() if not file.is_function]
 NAMES = {file.qualified for file in VIEWS}
 BASE_VIEWS = [file for file in VIEWS if file.folder == "base"]
@@ -111,6 +113,33 @@ def test_implicit_columns_are_noticed(con, sql):
 )
 def test_added_meaning_is_noticed(con, sql):
     assert list(added_meaning(parsed(con, sql)))
+
+
+def captured(tree):
+    """Yield references to fields of lambda parameters that a caller's table can take for its own.
+
+    `t.n` in `lambda t: …` is the column of a table that the caller has called `t`; `t['n']` is not.
+    """
+    for node in nodes(tree):
+        if node.get("class") == "LAMBDA":
+            names = {ref["column_names"][0] for ref in nodes(node["lhs"]) if "column_names" in ref}
+            yield from (
+                ".".join(ref["column_names"])
+                for ref in nodes(node["expr"])
+                if len(ref.get("column_names", ())) > 1 and ref["column_names"][0] in names
+            )
+
+
+@pytest.mark.parametrize("file", FUNCTIONS, ids=qualified)
+def test_functions_read_no_table_of_the_caller(con, file):
+    _, body = re.split(r"\)\s+AS\s", file.sql, maxsplit=1)
+    assert list(captured(parsed(con, f"SELECT {body}"))) == []
+
+
+def test_captured_fields_are_noticed(con):
+    sql = "SELECT list_transform([{n: 1}], lambda t: list_transform([1], lambda i: i + t.n))"
+    assert set(captured(parsed(con, sql))) == {"t.n"}
+    assert list(captured(parsed(con, sql.replace("t.n", "t['n']")))) == []
 
 
 def test_refreshed_tables_do_not_depend_on_scores(con):

@@ -13,17 +13,17 @@ CREATE OR REPLACE MACRO item_hash(question, image, choices, target) AS
             }
         ],
         lambda item: CASE
-            WHEN item.question IS NOT NULL OR item.image IS NOT NULL
+            WHEN item['question'] IS NOT NULL OR item['image'] IS NOT NULL
                 THEN sha256(
                     CAST(
                         to_json(
                             {
-                                question: item.question,
-                                image: item.image,
-                                choices: item.choices,
+                                question: item['question'],
+                                image: item['image'],
+                                choices: item['choices'],
                                 target: nullif(
                                     list_sort(
-                                        list_distinct(chosen_texts(item.target, item.choices))
+                                        list_distinct(chosen_texts(item['target'], item['choices']))
                                     ),
                                     CAST([] AS VARCHAR[])
                                 )

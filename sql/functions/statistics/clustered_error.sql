@@ -8,7 +8,7 @@ CREATE OR REPLACE MACRO clustered_error(sums, sizes) AS
             c: len(sizes)::DOUBLE,
             mean: list_aggregate(sums, 'fsum') / list_sum(sizes)
         }],
-        lambda t: CASE WHEN t.c >= 2 THEN sqrt(t.c / (t.c - 1) * list_aggregate(list_transform(
-            sums, lambda sum, i: (sum - t.mean * sizes[i]) ** 2
-        ), 'fsum')) / t.n END
+        lambda t: CASE WHEN t['c'] >= 2 THEN sqrt(t['c'] / (t['c'] - 1) * list_aggregate(list_transform(
+            sums, lambda sum, i: (sum - t['mean'] * sizes[i]) ** 2
+        ), 'fsum')) / t['n'] END
     )[1]

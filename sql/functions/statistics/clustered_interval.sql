@@ -16,23 +16,23 @@ CREATE OR REPLACE MACRO clustered_interval(sums, sizes, quantile := NULL) AS
         }],
         lambda t: list_transform(
             [{
-                mean: t.total / t.n,
-                padded: (t.total + t.n / t.c) / (t.n + 2 * t.n / t.c),
-                quantile: coalesce(quantile, student_quantile(t.df))
+                mean: t['total'] / t['n'],
+                padded: (t['total'] + t['n'] / t['c']) / (t['n'] + 2 * t['n'] / t['c']),
+                quantile: coalesce(quantile, student_quantile(t['df']))
             }],
             lambda s: list_transform(
                 [least(
-                    t.n,
-                    t.n ** 2 * (t.c + 2) / t.c * s.padded * (1 - s.padded) / (
+                    t['n'],
+                    t['n'] ** 2 * (t['c'] + 2) / t['c'] * s['padded'] * (1 - s['padded']) / (
                         list_aggregate(list_transform(
-                            sums, lambda sum, i: (sum - s.padded * sizes[i]) ** 2
+                            sums, lambda sum, i: (sum - s['padded'] * sizes[i]) ** 2
                         ), 'fsum')
-                        + (t.n / t.c) ** 2 * (s.padded ** 2 + (1 - s.padded) ** 2)
+                        + (t['n'] / t['c']) ** 2 * (s['padded'] ** 2 + (1 - s['padded']) ** 2)
                     )
                 )],
-                lambda trials: CASE WHEN t.c >= 6 THEN [
-                    wilson_low(s.mean * trials, trials, quantile := s.quantile),
-                    wilson_high(s.mean * trials, trials, quantile := s.quantile)
+                lambda trials: CASE WHEN t['c'] >= 6 THEN [
+                    wilson_low(s['mean'] * trials, trials, quantile := s['quantile']),
+                    wilson_high(s['mean'] * trials, trials, quantile := s['quantile'])
                 ] END
             )[1]
         )[1]

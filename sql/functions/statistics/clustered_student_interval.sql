@@ -10,9 +10,9 @@ CREATE OR REPLACE MACRO clustered_student_interval(sums, sizes) AS
             quantile: student_quantile(cluster_df(sizes))
         }],
         lambda t: list_transform(
-            [t.quantile / t.n * sqrt(t.c / (t.c - 1) * list_aggregate(list_transform(
-                sums, lambda sum, i: (sum - t.mean * sizes[i]) ** 2
+            [t['quantile'] / t['n'] * sqrt(t['c'] / (t['c'] - 1) * list_aggregate(list_transform(
+                sums, lambda sum, i: (sum - t['mean'] * sizes[i]) ** 2
             ), 'fsum'))],
-            lambda margin: CASE WHEN t.c >= 6 THEN [t.mean - margin, t.mean + margin] END
+            lambda margin: CASE WHEN t['c'] >= 6 THEN [t['mean'] - margin, t['mean'] + margin] END
         )[1]
     )[1]

@@ -15,22 +15,22 @@ CREATE OR REPLACE MACRO newcombe_interval(
         lambda t: list_transform(
             [{
                 phi: coalesce(
-                    if(t.excess > 0, greatest(t.excess - t.n / 2, 0), t.excess)
-                    / nullif(sqrt(t.a * (t.n - t.a) * t.b * (t.n - t.b)), 0),
+                    if(t['excess'] > 0, greatest(t['excess'] - t['n'] / 2, 0), t['excess'])
+                    / nullif(sqrt(t['a'] * (t['n'] - t['a']) * t['b'] * (t['n'] - t['b'])), 0),
                     0
                 ),
-                difference: (t.a - t.b) / nullif(t.n, 0),
-                below_a: t.a / nullif(t.n, 0) - wilson_low(t.a, t.n, quantile := quantile),
-                above_a: wilson_high(t.a, t.n, quantile := quantile) - t.a / nullif(t.n, 0),
-                below_b: t.b / nullif(t.n, 0) - wilson_low(t.b, t.n, quantile := quantile),
-                above_b: wilson_high(t.b, t.n, quantile := quantile) - t.b / nullif(t.n, 0)
+                difference: (t['a'] - t['b']) / nullif(t['n'], 0),
+                below_a: t['a'] / nullif(t['n'], 0) - wilson_low(t['a'], t['n'], quantile := quantile),
+                above_a: wilson_high(t['a'], t['n'], quantile := quantile) - t['a'] / nullif(t['n'], 0),
+                below_b: t['b'] / nullif(t['n'], 0) - wilson_low(t['b'], t['n'], quantile := quantile),
+                above_b: wilson_high(t['b'], t['n'], quantile := quantile) - t['b'] / nullif(t['n'], 0)
             }],
-            lambda s: CASE WHEN s.difference IS NOT NULL THEN [
-                s.difference - sqrt(
-                    s.below_a ** 2 - 2 * s.phi * s.below_a * s.above_b + s.above_b ** 2
+            lambda s: CASE WHEN s['difference'] IS NOT NULL THEN [
+                s['difference'] - sqrt(
+                    s['below_a'] ** 2 - 2 * s['phi'] * s['below_a'] * s['above_b'] + s['above_b'] ** 2
                 ),
-                s.difference + sqrt(
-                    s.above_a ** 2 - 2 * s.phi * s.above_a * s.below_b + s.below_b ** 2
+                s['difference'] + sqrt(
+                    s['above_a'] ** 2 - 2 * s['phi'] * s['above_a'] * s['below_b'] + s['below_b'] ** 2
                 )
             ] END
         )[1]

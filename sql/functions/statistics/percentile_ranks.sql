@@ -4,24 +4,38 @@
 -- out. `tail` is the probability that an end is on the wrong side of the percentile, at most: 0.05 for an
 -- end that is used alone with 95 % confidence.
 CREATE OR REPLACE MACRO percentile_ranks(n, share, tail := 0.025) AS (
-    SELECT {low: max(k) FILTER (at_most <= tail) + 1, high: min(k) FILTER (at_least <= tail)}
+    SELECT {low: max(k) FILTER (at_most <= of_tail) + 1, high: min(k) FILTER (at_least <= of_tail)}
     FROM (
         SELECT
             k,
+            of_tail,
             sum(chance) OVER (ORDER BY k) AS at_most,
             sum(chance) OVER (ORDER BY k DESC) AS at_least
         FROM (
             SELECT
                 k,
+                of_tail,
                 exp(
-                    lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
-                    + k * ln(share) + (n - k) * ln(1 - share)
+                    lgamma(of_n + 1) - lgamma(k + 1) - lgamma(of_n - k + 1)
+                    + k * ln(of_share) + (of_n - k) * ln(1 - of_share)
                 ) AS chance
             FROM (
-                SELECT unnest(range(
-                    CAST(greatest(0, floor(n * share - 10 * sqrt(n * share * (1 - share)) - 10)) AS BIGINT),
-                    CAST(least(n, ceil(n * share + 10 * sqrt(n * share * (1 - share)) + 10)) AS BIGINT) + 1
-                )) AS k
+                SELECT
+                    of_n,
+                    of_share,
+                    of_tail,
+                    unnest(range(
+                        CAST(greatest(0, floor(middle - reach)) AS BIGINT),
+                        CAST(least(of_n, ceil(middle + reach)) AS BIGINT) + 1
+                    )) AS k
+                FROM (
+                    SELECT
+                        *,
+                        of_n * of_share AS middle,
+                        10 * sqrt(middle * (1 - of_share)) + 10 AS reach
+                    -- Only here are the arguments those of the caller, whatever they are called.
+                    FROM (SELECT n AS of_n, share AS of_share, tail AS of_tail)
+                )
             )
         )
     )

@@ -8,15 +8,15 @@ CREATE OR REPLACE MACRO ratio_error(sums) AS
         list_transform(
             [sums],
             lambda t: {
-                n: t.n,
-                is_known: t.n >= 20 AND t.n_counted >= 10 AND t.amount > 0,
-                squares: t.amount_squares / t.amount ** 2 + t.squares / t.total ** 2,
-                products: 2 * t.products / (t.amount * t.total)
+                n: t['n'],
+                is_known: t['n'] >= 20 AND t['n_counted'] >= 10 AND t['amount'] > 0,
+                squares: t['amount_squares'] / t['amount'] ** 2 + t['squares'] / t['total'] ** 2,
+                products: 2 * t['products'] / (t['amount'] * t['total'])
             }
         ),
         lambda t: CASE
-            WHEN NOT t.is_known THEN NULL
-            WHEN t.squares - t.products < 1e-12 * t.squares THEN 0.0
-            ELSE sqrt(t.n / (t.n - 1) * (t.squares - t.products))
+            WHEN NOT t['is_known'] THEN NULL
+            WHEN t['squares'] - t['products'] < 1e-12 * t['squares'] THEN 0.0
+            ELSE sqrt(t['n'] / (t['n'] - 1) * (t['squares'] - t['products']))
         END
     )[1]

@@ -11,7 +11,7 @@ CREATE OR REPLACE MACRO ratio_interval(sums) AS
         lambda t: list_transform(
             [-1, 1],
             lambda side: CAST(
-                format('{:.10g}', t.ratio * exp(side * t.quantile * t.error)) AS DOUBLE
+                format('{:.10g}', t['ratio'] * exp(side * t['quantile'] * t['error'])) AS DOUBLE
             )
         )
     )[1]

@@ -10,11 +10,11 @@ CREATE OR REPLACE MACRO settings_text(parameters) AS
                     path: '/' || replace(replace(name, '~', '~0'), '/', '~1')
                 }
             ),
-            lambda key: key.name || ' ' || coalesce(
+            lambda key: key['name'] || ' ' || coalesce(
                 CASE
-                    WHEN json_type(parameters, key.path) IN ('DOUBLE', 'ARRAY', 'OBJECT')
-                        THEN whole_numbers(json_extract_string(parameters, key.path))
-                    ELSE json_extract_string(parameters, key.path)
+                    WHEN json_type(parameters, key['path']) IN ('DOUBLE', 'ARRAY', 'OBJECT')
+                        THEN whole_numbers(json_extract_string(parameters, key['path']))
+                    ELSE json_extract_string(parameters, key['path'])
                 END,
                 'null'
             )
