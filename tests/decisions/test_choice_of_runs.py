@@ -264,3 +264,25 @@ def test_a_repetition_of_calls_without_an_answer_completes_its_run(tmp_path):
     for run_id in ("r2", "r3", "r4"):
         assert command(store.path, "forget", run_id, "--yes").code == 0
     assert store.sql(query).fetchall() == [("r1", 3, 27, None, None)]
+
+
+def test_the_interval_of_a_change_holds_0_unless_the_test_rejects(table):
+    # Of 17 tasks 8 were failed; 3 to 8 of these pass then, and 0 or 1 of the others fails.
+    for n_gained in range(3, 9):
+        for n_lost in (0, 1):
+            table.run(f"{n_gained} {n_lost}", verdicts(17, 9))
+            passed = verdicts(17, 9 + n_gained) | {"t000": n_lost == 0}
+            table.run(f"{n_gained} {n_lost}", passed)
+    rows = table.store.sql(
+        "SELECT model, change, change_low, change_high, p_value, newcombe_interval("
+        "n_compared - n_lost - 8, n_gained, n_lost, 8 - n_gained) AS unbounded "
+        "FROM model_history WHERE n_compared > 0"
+    ).fetchall()
+    assert len(rows) == 12
+    for model, change, low, high, p_value, (narrow, wide) in rows:
+        n_gained, n_lost = map(int, model.split())
+        assert change == pytest.approx((n_gained - n_lost) / 17)
+        assert (low > 0) == (p_value < 0.05)
+        assert high == wide
+        assert low == (narrow if p_value < 0.05 else min(narrow, 0))
+    assert any(low == 0 and narrow > 0 for _, _, low, _, _, (narrow, _) in rows)

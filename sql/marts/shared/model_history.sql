@@ -19,8 +19,8 @@
 -- n_lost: tasks among them that passed less often, or scored lower
 -- change: mean over these tasks of the pass rate, or score, less that in the model's previous run of the
 --     task; larger on the tasks of an adaptive run, which the model may as well pass as fail, than on all
--- change_low: lower end of the 95 % interval of the change: Newcombe's for paired proportions, or
---     Student's, within the scale where it is known
+-- change_low: lower end of the 95 % interval of the change: Newcombe's for paired proportions, up to 0
+--     where the test does not reject at 5 %, or Student's, within the scale where it is known
 -- change_high: upper end of the 95 % interval of the change
 -- test: `mcnemar` (exact) where each of these tasks was judged once in both runs, else `paired_t`, or
 --     `sign_flip` where all tasks changed alike; of tasks in clusters these are of the clusters' sums, and
@@ -117,8 +117,16 @@ tested AS (
             ELSE student_p(change / standard_error, df)
         END AS p_value,
         CASE
-            WHEN is_paired_verdict THEN newcombe_interval(
-                n_kept, n_gained, n_lost, n_compared - n_kept - n_gained - n_lost
+            -- It excludes 0 wherever the exact test rejects, and in some cases more.
+            WHEN is_paired_verdict THEN list_transform(
+                newcombe_interval(
+                    n_kept, n_gained, n_lost, n_compared - n_kept - n_gained - n_lost
+                ),
+                lambda bound, i: CASE
+                    WHEN p_value < 0.05 THEN bound
+                    WHEN i = 1 THEN least(bound, 0)
+                    ELSE greatest(bound, 0)
+                END
             )
             WHEN standard_error IS NOT NULL AND coalesce(n_units >= 6, true) THEN [
                 greatest(-scale, change - student_quantile(df) * standard_error),
