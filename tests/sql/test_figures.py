@@ -224,6 +224,26 @@ def test_a_function_reads_the_callers_columns_whatever_they_are_called(con, call
             assert con.execute(query).fetchone() == by_value, query
 
 
+@pytest.mark.parametrize(
+    ("call", "values"),
+    [
+        ("wilson_low({}, {})", (3, 10)),
+        ("wilson_high({}, {})", (3, 10)),
+        ("mcnemar_p({}, {})", (7, 2)),
+        ("newcombe_interval({}, {}, {}, {})", (5, 1, 0, 11)),
+        ("rank_interval({}, {}, true)", (0.5, 10)),
+        ("student_p({}, {})", (2.1, 5)),
+        ("chi_square_p({}, {})", (9, 5)),
+        ("normal_p({})", (2,)),
+    ],
+)
+def test_of_unknown_numbers_nothing_is_known(con, call, values):
+    assert con.execute(f"SELECT {call.format(*values)}").fetchone() != (None,)
+    for place in range(len(values)):
+        some = [*values[:place], "NULL", *values[place + 1 :]]
+        assert con.execute(f"SELECT {call.format(*some)}").fetchone() == (None,)
+
+
 def test_newcombes_interval_is_that_of_the_paper(con):
     """Method 10, transcribed from Newcombe 1998, for all small tables and a few large ones."""
     tables = [

@@ -4,6 +4,8 @@
 -- binomial coefficients are whole numbers and the value is exact.
 CREATE OR REPLACE MACRO mcnemar_p(only_a, only_b) AS
     CASE
+        -- least() passes over NULL.
+        WHEN only_a IS NULL OR only_b IS NULL THEN NULL
         WHEN only_a + only_b = 0 THEN 1.0::DOUBLE
         WHEN only_a + only_b <= 40 THEN least(1.0, 2 * list_sum(list_transform(
             range(CAST(least(only_a, only_b) AS BIGINT) + 1),
