@@ -333,8 +333,9 @@ means AS (
 statistics AS (
     SELECT
         *,
-        ordered_sum(list_transform(amounts, lambda amount: (amount - mean) ** 2)) / nullif(n_scored - 1, 0)
-            AS variance
+        CASE WHEN n_scored > 1
+            THEN ordered_sum(list_transform(amounts, lambda amount: (amount - mean) ** 2)) / (n_scored - 1)
+        END AS variance
     FROM means
 ),
 
