@@ -6,8 +6,17 @@ from support import add_rows, command, new_store
 
 
 def noise(path, rates, n_attempts, n_runs=1, shift=0.0):
-    """Return what is said of verdicts of one model, drawn with these rates; a later run shifts."""
+    """Return what is said of verdicts of one model, drawn with these rates; a later run shifts.
+
+    Args:
+        path: the folder of the store.
+        rates: pass rate of each task, or of each attempt at it.
+        n_attempts: attempts at each task in a run.
+        n_runs: runs.
+        shift: what each run has more than the one before.
+    """
     random = np.random.default_rng(5)
+    rates = np.broadcast_to(np.array(rates).reshape(len(rates), -1), (len(rates), n_attempts))
     rows = [
         {
             "suite": "own",
@@ -21,7 +30,7 @@ def noise(path, rates, n_attempts, n_runs=1, shift=0.0):
             "attempt": attempt + 1,
             "raw_output": "an answer",
             "success": True,
-            "is_correct": bool(random.random() < rates[task] + run * shift),
+            "is_correct": bool(random.random() < rates[task, attempt] + run * shift),
         }
         for run, task, attempt in np.ndindex(n_runs, len(rates), n_attempts)
     ]
@@ -77,3 +86,11 @@ def test_noise_stands_alone(tmp_path):
     said = command(new_store(tmp_path / "store").path, "plan", "ant", "--noise", "own")
     assert said.code == 2
     assert "--noise plans nothing" in said.err
+
+
+def test_a_share_is_at_most_all(tmp_path):
+    # Both attempts at 40 tasks differ; of ten, neither passes.
+    text = noise(tmp_path, [[1, 0], [0, 1]] * 20 + [[0, 0]] * 10, 2)
+    assert "of the variance of one answer, 100 % (95 % interval 100 % to 100 %) is" in text
+    # Means of 40 tasks are 1/2, of ten 0: their standard deviation is 0.202, over √50.
+    assert "standard error of 2.9 points" in text

@@ -14,7 +14,7 @@
 -- variance: of one answer of a model to a task drawn at random, the mean over the models; NULL for one task
 -- task_variance: of a model's true score between tasks; NULL without repeated attempts
 -- attempt_variance: of a model's answers to the same task; NULL without repeated attempts
--- attempt_share: attempt_variance / variance
+-- attempt_share: attempt_variance / variance, at most 1
 -- attempt_share_low, attempt_share_high: 95 % interval of attempt_share by tasks, see ratio_interval; NULL
 --     below 20 tasks, and where no attempts differ
 -- run_variance: of what another run shifts a model's whole score by, which no number of tasks averages out;
@@ -272,10 +272,14 @@ SELECT
     parts.variance,
     parts.variance - parts.attempt_variance AS task_variance,
     parts.attempt_variance,
-    parts.attempt_variance / nullif(parts.variance, 0) AS attempt_share,
-    parts.share_ends[1] AS attempt_share_low,
-    CASE WHEN parts.share_ends[2] IS NOT NULL THEN least(1.0, parts.share_ends[2]) END
-        AS attempt_share_high,
+    -- least() passes over NULL.
+    if(
+        parts.attempt_variance > parts.variance,
+        1.0,
+        parts.attempt_variance / nullif(parts.variance, 0)
+    ) AS attempt_share,
+    if(parts.share_ends[1] > 1, 1.0, parts.share_ends[1]) AS attempt_share_low,
+    if(parts.share_ends[2] > 1, 1.0, parts.share_ends[2]) AS attempt_share_high,
     runs.variance AS run_variance,
     coalesce(runs.n_pairs, 0) AS n_run_pairs,
     runs.p_value AS run_p,

@@ -21,7 +21,7 @@ _LEAST_NARROWING = 0.1
 _ROWS = """
 SELECT
     suite, task_set, metric, scorer, n_models, n_tasks,
-    if(attempts_from = 'run', n_attempts, 1) AS n_attempts, variance,
+    if(attempts_from = 'run', n_attempts, 1) AS n_attempts, variance, attempt_variance,
     attempt_share, attempt_share_low, attempt_share_high,
     {run: run_variance, template: template_variance, judge: judge_variance} AS shifts,
     {run: run_p, template: template_p, judge: judge_p} AS p_values,
@@ -54,6 +54,7 @@ class _Parts(NamedTuple):
     n_tasks: int
     n_attempts: float
     variance: float | None
+    attempt_variance: float | None
     attempt_share: float | None
     attempt_share_low: float | None
     attempt_share_high: float | None
@@ -93,24 +94,22 @@ def _shares(parts: _Parts) -> str:
             "attempts cannot be told apart."
         )
     low, high = parts.attempt_share_low, parts.attempt_share_high
-    share = max(0.0, min(1.0, parts.attempt_share))
     if low is None or high is None:
         ends = "no interval, for too few tasks or none that differ"
     else:
         ends = f"95 % interval {whole_percent(low)} to {whole_percent(high)}"
     return (
-        f"{where}: of the variance of one answer, {whole_percent(share)} ({ends}) is between "
-        "attempts at the same task, the rest between tasks."
+        f"{where}: of the variance of one answer, {whole_percent(parts.attempt_share)} ({ends}) "
+        "is between attempts at the same task, the rest between tasks."
     )
 
 
 def _error(parts: _Parts) -> str:
     """Say how far a score is from that of all such tasks, where tasks are independent."""
-    share, variance = parts.attempt_share or 0.0, parts.variance
-    if parts.has_clusters or variance is None:
+    if parts.has_clusters or parts.variance is None:
         return "Tasks depend on each other, so that the error is that of their clusters."
-    of_answer = variance * (1 - share * (1 - 1 / parts.n_attempts))
-    error = sqrt(max(0.0, of_answer) / parts.n_tasks)
+    of_mean = parts.variance - (parts.attempt_variance or 0.0) * (1 - 1 / parts.n_attempts)
+    error = sqrt(max(0.0, of_mean) / parts.n_tasks)
     return (
         f"A model's score has a standard error of {parts.size(error)}; {3 * parts.n_tasks:,} more "
         f"tasks like these would halve it."
