@@ -40,11 +40,17 @@ def test_flaky_tasks_are_more_than_chance(con, seed):
     outcomes[:, 0, :2] = [True, False]  # everybody both passes and fails the first task
     cells = itertools.product(range(n_models), range(n_tasks), range(n_times))
     values = ", ".join(f"({m}, {t}, {outcomes[m, t, k]})" for m, t, k in cells)
+    # Facts of every second task are read call by call, as if they held several versions.
     con.execute(
-        f"CREATE TABLE scores.resolved_results AS SELECT {KEY}, 'm' || m AS model, "
-        "'t' || t AS task_id, passed AS is_correct, NULL AS objective_pass, NULL AS computed, "
-        "NULL AS duplicate_of, false AS is_replay "
-        f"FROM (VALUES {values}, (0, 99, true)) AS cells(m, t, passed)"
+        f"CREATE TABLE scores.resolved_results AS SELECT {KEY}, m AS entry, 't' || t AS task_id, "
+        "passed AS is_correct, NULL AS objective_pass, NULL AS computed, NULL AS duplicate_of "
+        f"FROM (VALUES {values}, (0, 99, true)) AS cells(m, t, passed);"
+        "CREATE TABLE scores.task_facts AS SELECT suite, task_set, task_id, task_hash, entry, "
+        "false AS is_replay, count(*) AS n_counted, count(*) AS n_judged, "
+        "count(*) FILTER (is_correct) AS n_passed, task_id IN ('t0', 't2', 't4') AS is_mixed "
+        "FROM scores.resolved_results GROUP BY ALL;"
+        "CREATE TABLE scores.entries AS SELECT DISTINCT entry, entry AS series, "
+        "'m' || entry AS model FROM scores.resolved_results"
     )
     found = rows(con, "flaky_tasks")
     is_flaky = outcomes.any(axis=2) & ~outcomes.all(axis=2)

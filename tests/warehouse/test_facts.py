@@ -2,11 +2,12 @@
 
 import random
 import shutil
+from datetime import datetime
 
 import pytest
 from openclaw_cases import line, write_run
 from poster_cases import SAMPLES
-from support import command, import_into, log, new_store, task, write_log
+from support import add_rows, command, import_into, log, new_store, task, write_log
 
 from warehouse.engine.tables.runs import in_parts
 from warehouse.engine.views.sql_files import shipped_sql
@@ -61,6 +62,12 @@ PAIRS = {
     ),
     **{name: (f"FROM {file.qualified}", file.sql) for name, file in TABLES.items()},
 }
+# By every call, instead of facts.
+EACH_CALL = "(SELECT * REPLACE (true AS is_mixed) FROM scores.task_facts)"
+PAIRS["flaky_tasks"] = (
+    "FROM flaky_tasks",
+    FILES["flaky_tasks"].sql.replace("scores.task_facts", EACH_CALL),
+)
 # The view has the pairs that are not kept.
 PAIRS["board_pairs"] = (
     "FROM scores.board_pairs",
@@ -334,3 +341,39 @@ def test_pairs_are_tested_when_ground_truth_comes_later(tmp_path):
     p_values = store.sql("SELECT count(*), count(p_value) FROM score_comparisons").fetchall()
     assert p_values == [(6, 6)]
     assert differences(store)[0] == set()
+
+
+def test_flaky_tasks_are_those_of_single_calls(tmp_path):
+    """With repeated attempts, versions that are not always known, replays, calls of other runs."""
+    choice, store = random.Random(1), new_store(tmp_path / "store")
+    calls = [
+        {
+            "suite": "mine",
+            "generation": "root",
+            "content_id": f"c{n}",
+            "seq": n,
+            "model": choice.choice("mn"),
+            "provider": choice.choice(["p", "p", "p", "replay"]),
+            "task_id": choice.choice(["A", "B", None]),
+            "task_hash": choice.choice(["old", "new", None]),
+            "attempt": n,
+            "objective_pass": choice.choice([True, False, None]),
+            "started_at": datetime(2026, 4, 1, n // 60, n % 60),  # noqa: DTZ001 - naive UTC
+            "e2e_ms": 100 + n,
+            "raw_output": f"answer {n}",
+        }
+        for n in range(300)
+    ]
+    results = [
+        *({**call, "run_id": "r1"} for call in calls[:120]),
+        *({**call, "run_id": "r2"} for call in calls[80:200]),
+        *({**call, "run_id": "r3", "task_hash": None} for call in calls[200:]),
+    ]
+    runs = [
+        {"suite": "mine", "run_id": run, "generation": "root", "content_id": run}
+        for run in ("r1", "r2", "r3")
+    ]
+    add_rows(store.lake, runs=runs, results=results)
+    mixed = "SELECT DISTINCT is_mixed, n_counted > 0 FROM scores.task_facts ORDER BY ALL"
+    assert store.sql(mixed).fetchall() == [(False, True), (True, True)]
+    assert differences(store, ["flaky_tasks"]) == (set(), {"flaky_tasks": 9})

@@ -15,24 +15,42 @@
 -- pass_rate: n_passed / n_judged
 -- p_value: probability of as many or more by chance (Poisson binomial distribution)
 -- p_holm: adjusted for all tasks of the set that were asked twice or more (Holm 1979)
-WITH asked AS (
+WITH judged AS (
+    SELECT suite, task_set, task_id, task_hash, entry, n_judged, n_passed
+    FROM scores.task_facts
+    WHERE NOT is_replay AND NOT is_mixed AND n_counted > 0 AND n_judged > 0
+    UNION ALL
+    -- Of the few facts that hold several versions, or calls of another run, each call.
     SELECT
-        suite,
-        task_set,
-        task_id,
-        task_hash,
-        series,
-        any_value(model) AS model,
-        count(*) AS n_judged,
-        count(*) FILTER (passed) AS n_passed
-    FROM (
-        SELECT *, coalesce(is_correct, objective_pass, computed) AS passed
-        FROM scores.resolved_results
-        WHERE duplicate_of IS NULL AND NOT is_replay
-    )
-    WHERE passed IS NOT NULL
-    GROUP BY suite, task_set, task_id, task_hash, series
-    HAVING count(*) >= 2
+        calls.suite,
+        calls.task_set,
+        calls.task_id,
+        calls.task_hash,
+        calls.entry,
+        1 AS n_judged,
+        CAST(coalesce(calls.is_correct, calls.objective_pass, calls.computed) AS BIGINT) AS n_passed
+    FROM scores.resolved_results AS calls
+    SEMI JOIN (FROM scores.task_facts WHERE is_mixed AND NOT is_replay) AS facts
+        ON calls.entry = facts.entry
+        AND calls.task_id IS NOT DISTINCT FROM facts.task_id
+    WHERE calls.duplicate_of IS NULL AND n_passed IS NOT NULL
+),
+
+asked AS (
+    SELECT
+        judged.suite,
+        judged.task_set,
+        judged.task_id,
+        judged.task_hash,
+        entries.series,
+        any_value(entries.model) AS model,
+        sum(judged.n_judged) AS n_judged,
+        sum(judged.n_passed) AS n_passed
+    FROM judged
+    JOIN scores.entries AS entries ON judged.entry = entries.entry
+    GROUP BY
+        judged.suite, judged.task_set, judged.task_id, judged.task_hash, entries.series
+    HAVING sum(judged.n_judged) >= 2
 ),
 
 shared AS (
@@ -53,7 +71,8 @@ tasks AS (
         task_hash,
         count(*) AS n_models,
         count(*) FILTER (is_flaky) AS n_flaky,
-        list_sort(list(DISTINCT model) FILTER (is_flaky AND model IS NOT NULL)) AS flaky_models,
+        list_sort(list_distinct(list(model) FILTER (is_flaky AND model IS NOT NULL)))
+            AS flaky_models,
         list_sort(list(share)) AS shares,
         CAST(sum(n_judged) AS BIGINT) AS n_judged,
         CAST(sum(n_passed) AS BIGINT) AS n_passed
@@ -61,11 +80,24 @@ tasks AS (
     GROUP BY suite, task_set, task_id, task_hash
 ),
 
-tested AS (
+-- The same models are asked most tasks of a set, so that few tasks differ in what chance explains.
+alike AS (
     SELECT
-        *,
+        suite,
+        task_set,
+        shares,
+        n_flaky,
+        unnest(list({
+            task_id: task_id,
+            task_hash: task_hash,
+            n_models: n_models,
+            flaky_models: flaky_models,
+            n_judged: n_judged,
+            n_passed: n_passed
+        }), max_depth := 2),
         least(1.0, poisson_binomial_p(shares, n_flaky)) AS p_value
     FROM tasks
+    GROUP BY suite, task_set, shares, n_flaky
 ),
 
 ranked AS (
@@ -75,7 +107,7 @@ ranked AS (
             PARTITION BY suite, task_set ORDER BY p_value, task_id, task_hash
         ) AS place,
         count(*) OVER (PARTITION BY suite, task_set) AS n_tasks
-    FROM tested
+    FROM alike
 ),
 
 adjusted AS (

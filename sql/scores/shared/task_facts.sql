@@ -15,6 +15,7 @@
 -- first_passed: whether the first attempt with a verdict passed
 -- first_outcome: the same, where attempts without an answer did not pass
 -- last_passed: whether the last attempt with a verdict passed
+-- is_mixed: whether its attempts differ in the version of the task, or in whether another run counts them
 -- cost_usd: exact_sum of the costs that no other run counts, without cached answers; NULL if none is known
 -- n_passed_of_known_cost: attempts with such a cost that passed
 SELECT
@@ -41,6 +42,9 @@ SELECT
         AS last_passed,
     arg_min(coalesce(calls.passed, false), (calls.attempt, calls.seq, calls.passed))
         FILTER (calls.passed IS NOT NULL OR NOT calls.is_answered) AS first_outcome,
+    min(calls.task_hash) IS DISTINCT FROM max(calls.task_hash)
+    OR count(calls.task_hash) NOT IN (0, count(*))
+    OR count(*) FILTER (calls.duplicate_of IS NULL) NOT IN (0, count(*)) AS is_mixed,
     exact_sum(calls.cost_usd) AS cost_usd,
     count(*) FILTER (calls.passed AND calls.cost_usd IS NOT NULL) AS n_passed_of_known_cost
 FROM (
