@@ -1,10 +1,19 @@
 """Wrong keys: able systems agree on an answer that does not pass."""
 
+import random
+from collections import Counter, defaultdict
+
 import numpy as np
 import pytest
+from support import add_rows, new_store
 
-from warehouse.analysis.items.answers import FailedAnswers, rival_answers
-from warehouse.analysis.items.responses import Responses
+from warehouse.analysis.items.answers import (
+    FailedAnswers,
+    load_answers,
+    read_answers,
+    rival_answers,
+)
+from warehouse.analysis.items.responses import Responses, load_responses, responses_of_set
 
 
 def given(matrix, key):
@@ -108,3 +117,91 @@ def test_wrong_keys_are_found_and_sound_items_are_not_suspected(
     )
     assert found[:, :WRONG].mean() >= least
     assert found[:, WRONG:].mean() <= 0.05
+
+
+def random_calls(choice):
+    """Return calls of four systems, some of which are replays, or have no verdict or no answer."""
+    said = ["x", " X\n", "y", "Z", "z", None, "long " * 50, *(f"answer {n}" for n in range(9))]
+    for n in range(400):
+        rank = choice.choice("1234")
+        yield {
+            "suite": "quiz",
+            "run_id": f"r{rank}",
+            "generation": "root",
+            "content_id": f"c{n}",
+            "seq": n,
+            "attempt": n,
+            "model": f"m{rank}",
+            "provider": choice.choice(["p", "p", "p", "replay"]),
+            "task_set": choice.choice(["one", "two"]),
+            "task_id": choice.choice(["A", "B", "C", None]),
+            "task_hash": choice.choice(["old", "new", None]),
+            "objective_pass": choice.choice([True, False, False, False, None]),
+            "answer": choice.choice([None, *said]),
+            "raw_output": choice.choice(said),
+        }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_failed_answers_are_those_of_the_view(tmp_path, seed):
+    """A and B are one item of their sets; answers that pass once at an item have not failed."""
+    store, calls = new_store(tmp_path / "store"), list(random_calls(random.Random(seed)))
+    scores = [
+        {name: call[name] for name in ("suite", "run_id", "generation")}
+        | {"result_id": call["content_id"], "content_id": f"s{n}", "metric": "m", "answer": "read"}
+        for n, call in enumerate(calls[::9])
+    ]
+    tasks = [
+        {"suite": "quiz", "task_set": name, "task_set_hash": name, "task_id": task, "seq": at}
+        | {"content_id": task, "task_hash": task, "question": "C?" if task == "C" else "AB?"}
+        for name in ("one", "two")
+        for at, task in enumerate("ABC")
+    ]
+    header = {"suite": "quiz", "generation": "root"}
+    runs = [{**header, "run_id": f"r{rank}", "content_id": f"r{rank}"} for rank in "1234"]
+    add_rows(store.lake, runs=runs, tasks=tasks, results=calls, result_scores=scores)
+    with store.reading("item_responses item_answers") as connection:
+        load_responses(connection, "quiz")
+        load_answers(connection, "quiz")
+        for name in ("one", "two"):
+            responses = responses_of_set(connection, name)
+            failed = read_answers(connection, responses, name)
+            query = """
+                SELECT item, system, answer, n_passed, n_failed FROM item_answers
+                WHERE task_set = ? AND answer IS NOT NULL
+            """
+            view = connection.execute(query, [name]).fetchall()
+            assert any(failed.texts)
+            assert not all(failed.texts)
+            assert found_in(responses, failed) == expected_of(view, responses)
+
+
+def found_in(responses, failed):
+    return Counter(
+        (
+            responses.items[responses.item[cell]],
+            responses.systems[responses.system[cell]],
+            failed.texts[answer],
+            round(float(share), 9),
+        )
+        for cell, answer, share in zip(failed.cell, failed.answer, failed.share, strict=True)
+    )
+
+
+def expected_of(view, responses):
+    given = defaultdict(list)
+    for item, *row in view:
+        given[item, row[1]].append(row)
+    attempts = {
+        (responses.items[item], responses.systems[system]): n
+        for item, system, n in zip(
+            responses.item, responses.system, responses.attempts, strict=True
+        )
+    }
+    return Counter(
+        (item, system, answer if len(rows) > 1 else None, round(n / attempts[item, system], 9))
+        for (item, answer), rows in given.items()
+        if not any(n_passed for _, _, n_passed, _ in rows)
+        for system, _, _, n in rows
+    )

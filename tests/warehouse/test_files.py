@@ -29,7 +29,6 @@ OPENERS = {
     "runners/suites/custom/functions.py": "a module that Python has read",
     "warehouse/analysis/charts/panels.py": "files that ship with evalstore",
     "warehouse/analysis/charts/theme.py": "files that ship with evalstore",
-    "warehouse/analysis/items/answers.py": "our own code",
     "ingest/formats/promptfoo/database.py": "its own copy of a database",
     "exports/site/rendering.py": "files that ship with evalstore",
     "warehouse/lake/remote/objects.py": "a file of a batch that it downloads",

@@ -1,48 +1,18 @@
 -- What systems answered to each item, and how often that passed: equal answers, whatever their case and
 -- surrounding whitespace, are one. Each system counts by its run on the board, as in item_responses.
 -- grain: suite × task set × task × provider × model × settings × answer
--- inherits: item_responses
+-- inherits: item_responses, scores.board_answers
 -- first: item, system, answer, n_passed, n_failed
--- answer: what the scorer read as the answer, else the recorded answer, else the output, in lower case and
---     without whitespace at its ends; NULL where there is none, or it is longer than 200 characters
 -- n_passed: attempts with this answer that passed
 -- n_failed: attempts with this answer that did not pass
-WITH extracted AS (
-    SELECT suite, run_id, result_id, min(answer) AS answer
-    FROM lake.result_scores
-    WHERE answer IS NOT NULL
-    GROUP BY suite, run_id, result_id
-),
-
-answers AS (
-    SELECT
-        calls.entry,
-        calls.task_id,
-        coalesce(extracted.answer, calls.answer, calls.raw_output) AS said,
-        -- Here, before anything is joined: of equal answers, DuckDB looks at few.
-        lower(item_text(CASE WHEN length(said) <= 200 THEN said END)) AS answer,
-        coalesce(calls.is_correct, calls.objective_pass, calls.computed) AS passed
-    FROM scores.resolved_results AS calls
-    LEFT JOIN extracted
-        ON calls.suite = extracted.suite
-        AND calls.run_id = extracted.run_id
-        AND calls.result_id = extracted.result_id
-    WHERE NOT calls.is_replay
-        -- By the setup, which results have themselves: others are left out before they are joined.
-        AND calls.setup IN (
-            SELECT setup FROM scores.setups SEMI JOIN scores.board_runs USING (entry)
-        )
-),
-
-counted AS (
+WITH counted AS (
     SELECT
         entry,
         task_id,
         answer,
         count(*) FILTER (passed) AS n_passed,
         count(*) FILTER (NOT passed) AS n_failed
-    FROM answers
-    WHERE passed IS NOT NULL
+    FROM scores.board_answers
     GROUP BY entry, task_id, answer
 )
 

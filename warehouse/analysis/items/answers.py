@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warehouse.analysis.items.statistics import MIN_TESTED, rest_shares
-from warehouse.core.paths import SQL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,32 +25,63 @@ if TYPE_CHECKING:
     from warehouse.analysis.items.responses import Responses
     from warehouse.engine.statistics.arrays import Floats, Indices
 
-# The view `item_answers`, of the responses that were read before.
-_GIVEN = """
-CREATE OR REPLACE TEMP TABLE given_answers AS
-SELECT task_set, system, item, answer, n_passed, n_failed
-FROM ({item_answers})
-WHERE suite = $suite AND ($task_set IS NULL OR task_set = $task_set)
+# Of the responses that were read before, each verdict of a system on a task.
+_ASKED = """
+CREATE OR REPLACE TEMP TABLE asked_cells AS
+SELECT
+    row_number() OVER () AS cell, board.entry, asked.task_id, asked.task_set, asked.item,
+    asked.system, hash(asked.task_set, asked.item) AS item_key
+FROM loaded_responses AS asked
+JOIN scores.board_runs AS board
+    ON asked.suite = board.suite
+    AND asked.run_id = board.run_id
+    AND asked.task_set = board.task_set
+    AND asked.provider IS NOT DISTINCT FROM board.provider
+    AND asked.model IS NOT DISTINCT FROM board.model
+    AND asked.settings = board.settings
+WHERE
+    asked.suite = $suite AND ($task_set IS NULL OR asked.task_set = $task_set)
+    AND asked.metric = 'passed' AND asked.scorer IS NULL AND asked.filter IS NULL
 """
-# Those that pass nowhere at their item.
+# The answers, as the view `item_answers` has them, that pass nowhere at their item. Answers are
+# compared by their hashes: most are different texts, which would take three times as long.
 _FAILED = """
 CREATE OR REPLACE TEMP TABLE failed_answers AS
-SELECT item, answer, row_number() OVER (ORDER BY item, answer) - 1 AS position
-FROM given_answers
-WHERE task_set = $task_set AND answer IS NOT NULL
-GROUP BY item, answer
-HAVING sum(n_passed) = 0
+WITH given AS MATERIALIZED (
+    SELECT
+        cells.cell, hash(cells.item_key, answers.answer) AS answer_key, answers.passed,
+        if(answers.passed, NULL, answers.answer) AS failed_answer
+    FROM scores.board_answers AS answers
+    JOIN asked_cells AS cells USING (entry, task_id)
+    WHERE answers.suite = $suite
+)
+
+SELECT cell, answer_key, any_value(failed_answer) AS answer, count(*) AS n_failed
+FROM given
+ANTI JOIN (FROM given WHERE passed) AS passing USING (answer_key)
+WHERE failed_answer IS NOT NULL
+GROUP BY cell, answer_key
 """
 _ANSWERS = """
 SELECT
     systems.position * $n_items + items.position AS cell,
-    failed.position AS answer,
-    CAST(n_failed AS DOUBLE) AS n_failed
-FROM given_answers
-JOIN failed_answers AS failed USING (item, answer)
+    failed.answer_key,
+    CAST(failed.n_failed AS DOUBLE) AS n_failed
+FROM failed_answers AS failed
+JOIN asked_cells AS cells USING (cell)
 JOIN response_systems AS systems USING (system)
 JOIN response_items AS items USING (item)
-WHERE task_set = $task_set
+WHERE cells.task_set = $task_set
+"""
+# Which of several answers comes first depends on their texts only where two systems gave them.
+_SHARED = """
+SELECT answer_key, any_value(answer) AS answer
+FROM failed_answers
+JOIN asked_cells AS cells USING (cell)
+WHERE cells.task_set = $task_set
+GROUP BY answer_key
+HAVING count(*) > 1
+ORDER BY answer
 """
 # Of a key being wrong, before the answers are looked at: chosen by the simulation in docs/items.md.
 PRIOR = 0.1
@@ -76,13 +106,14 @@ class FailedAnswers:
         cell: of each answer of a system to an item, the position of their cell in the responses.
         answer: position in `texts`; equal answers to two items are two.
         share: share of the system's attempts at the item that gave this answer.
-        texts: the different answers to each item, those to an item in their order.
+        texts: the different answers to each item, those to an item in their order; None of one that
+            was given once.
     """
 
     cell: Indices
     answer: Indices
     share: Floats
-    texts: Sequence[str]
+    texts: Sequence[str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +146,15 @@ class RivalAnswers:
 def load_answers(
     connection: duckdb.DuckDBPyConnection, suite: str, task_set: str | None = None
 ) -> None:
-    """Read what systems answered into the table `given_answers`.
+    """Read what systems answered where they did not pass into the table `failed_answers`.
 
     Args:
         connection: the warehouse, with what `load_responses` left in it.
         suite: the suite that it read.
         task_set: only this task set.
     """
-    view = (SQL / "marts/shared/item_answers.sql").read_text("utf-8")
-    view = view.replace("item_responses", "loaded_responses")
-    connection.execute(_GIVEN.format(item_answers=view), {"suite": suite, "task_set": task_set})
+    connection.execute(_ASKED, {"suite": suite, "task_set": task_set})
+    connection.execute(_FAILED, {"suite": suite})
 
 
 def read_answers(
@@ -137,14 +167,22 @@ def read_answers(
         responses: the last that were read.
         task_set: their task set.
     """
-    values = {"task_set": task_set}
-    connection.execute(_FAILED, values)
-    texts = connection.execute("SELECT answer FROM failed_answers ORDER BY position").fetchnumpy()
     n_items = responses.shape[1]
-    columns = connection.execute(_ANSWERS, {**values, "n_items": n_items}).fetchnumpy()
+    values = {"task_set": task_set, "n_items": n_items}
+    columns = connection.execute(_ANSWERS, values).fetchnumpy()
+    shared = connection.execute(_SHARED, {"task_set": task_set}).fetchnumpy()
+    keys, at = np.unique(columns["answer_key"], return_inverse=True)
+    # Those with a text come first, in the order of their texts.
+    n_shared = len(shared["answer"])
+    at_shared = np.searchsorted(keys, shared["answer_key"])
+    is_single = np.ones(len(keys), dtype=bool)
+    is_single[at_shared] = False
+    position = n_shared - 1 + np.cumsum(is_single)
+    position[at_shared] = np.arange(n_shared)
+    texts = [*shared["answer"].tolist(), *[None] * (len(keys) - n_shared)]
     cell = np.searchsorted(responses.system * n_items + responses.item, columns["cell"])
     share = np.minimum(np.asarray(columns["n_failed"]) / responses.attempts[cell], 1)
-    return FailedAnswers(cell, np.asarray(columns["answer"]), share, texts["answer"].tolist())
+    return FailedAnswers(cell, position[at], share, texts)
 
 
 def rival_answers(responses: Responses, answers: FailedAnswers) -> RivalAnswers:
