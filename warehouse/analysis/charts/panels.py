@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from warehouse.analysis.charts.chart import Panel
 from warehouse.core.paths import SQL
 from warehouse.core.text.formatting import visible
 from warehouse.core.text.text_width import fold
-from warehouse.engine.query import query_errors, rows_by_name
+from warehouse.engine.query import query_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     import duckdb
 
     from warehouse.analysis.charts.chart import Chart
     from warehouse.core.types import Row
 
+_Values: TypeAlias = tuple[Any, ...]
 _BY = ("suite", "task_set", "metric", "scorer", "filter")
+_MODEL = ("provider", "model", "settings")
 _LABEL = 30  # cells, as on a terminal
 _TITLE = 44  # wider in bold letters than the narrowest picture otherwise
 
@@ -37,24 +40,30 @@ def panels_of(
     """
     query = (SQL / "charts" / f"{chart.name}.sql").read_text("utf-8")
     with query_errors(is_users=False):
-        rows = rows_by_name(connection.execute(query, dict(wanted)))
-    return [_panel(list(group)) for _, group in groupby(rows, key=_place)]
+        executed = connection.execute(query, dict(wanted))
+        names = [column[0] for column in executed.description or ()]
+        rows = executed.fetchall()
+    # A heat map has a hundred thousand rows: their columns are not looked up by name.
+    place = itemgetter(*(names.index(name) for name in _BY if name in names))
+    return [_panel(names, list(group)) for _, group in groupby(rows, key=place)]
 
 
-def _place(row: Row) -> list[object]:
-    return [row.get(column) for column in _BY]
-
-
-def _panel(rows: list[Row]) -> Panel:
-    labels = _labels(rows)
-    metric = _metric(rows[0])
-    sets = [row for row in (rows[0]["suite"], rows[0].get("task_set")) if row is not None]
+def _panel(names: Sequence[str], rows: list[_Values]) -> Panel:
+    models = list(map(itemgetter(*map(names.index, _MODEL)), rows))
+    labels = _labels(dict.fromkeys(models))
+    first = dict(zip(names, rows[0], strict=True))
+    metric = _metric(first)
+    sets = [each for each in (first["suite"], first.get("task_set")) if each is not None]
     title = " · ".join([*dict.fromkeys(sets), *filter(None, [metric])])
+    keys = (*names, "label")
     return Panel(
         title=_short(title, _TITLE),
         metric=_short(metric, _TITLE),
-        is_rate=bool(rows[0].get("is_rate")),
-        rows=[{**row, "label": labels[_model(row)]} for row in rows],
+        is_rate=bool(first.get("is_rate")),
+        rows=[
+            dict(zip(keys, (*row, labels[each]), strict=True))
+            for row, each in zip(rows, models, strict=True)
+        ],
     )
 
 
@@ -64,18 +73,13 @@ def _metric(row: Row) -> str:
     return ", ".join(dict.fromkeys(part for part in parts if part))
 
 
-def _model(row: Row) -> tuple[str | None, ...]:
-    return row["provider"], row["model"], row["settings"]
-
-
-def _labels(rows: list[Row]) -> dict[tuple[str | None, ...], str]:
+def _labels(models: Collection[_Values]) -> dict[_Values, str]:
     """Return a label for each model: its name, with settings and provider where they differ."""
-    models = list(dict.fromkeys(map(_model, rows)))
     n_settings = Counter(model for model, _ in {(model, settings) for _, model, settings in models})
     n_providers = Counter(
         model for model, _ in {(model, provider) for provider, model, _ in models}
     )
-    labels: dict[tuple[str | None, ...], str] = {}
+    labels: dict[_Values, str] = {}
     for provider, model, settings in models:
         apart = [provider or "no provider"] if n_providers[model] > 1 else []
         apart += [settings or "no settings"] if n_settings[model] > 1 else []
