@@ -22,9 +22,9 @@
 -- min_pass_rate: pass rate over all tasks asked if every answer without a verdict had failed; NULL where
 --     none is missing. Tasks whose validator judges nothing have none to miss
 -- max_pass_rate: the same if every such answer had passed
--- remark: where verdicts are missing, what pass_rate is of, and both bounds, in words; of a corrected metric,
---     which labels it is made of, or why there is no score; likewise of one of votes; of an adaptive run, that
---     there is none; else NULL
+-- remark: where verdicts are missing, what pass_rate is of, and both bounds, in words; where calls got no
+--     answer, how many; of a corrected metric, which labels it is made of, or why there is no score;
+--     likewise of one of votes; of an adaptive run, that there is none; else NULL
 -- n_tasks: tasks asked, those without an answer included
 -- n_clusters: clusters of the judged or scored tasks, where some depend on each other (questions about
 --     one passage): the interval is of clusters, and there is none below 6; NULL where no two tasks are
@@ -342,13 +342,17 @@ SELECT
     boards.pass_rate_high,
     boards.min_pass_rate,
     boards.max_pass_rate,
-    coalesce(boards.remark, missing_verdicts_remark(
-        boards.pass_rate,
-        boards.n_rated,
-        boards.n_tasks,
-        boards.min_pass_rate,
-        boards.max_pass_rate
-    )) AS remark,
+    coalesce(boards.remark, nullif(concat_ws(
+        '; ',
+        missing_verdicts_remark(
+            boards.pass_rate,
+            boards.n_rated,
+            boards.n_tasks,
+            boards.min_pass_rate,
+            boards.max_pass_rate
+        ),
+        unanswered_remark(boards.pass_rate, boards.n_unanswered, boards.n_results)
+    ), '')) AS remark,
     boards.n_tasks,
     boards.n_clusters,
     boards.n_tasks - boards.n_rated AS n_unjudged,
