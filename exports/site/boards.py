@@ -182,6 +182,8 @@ def _claim(rows: Sequence[tuple[Row, Row | None]]) -> tuple[str, str, bool]:
     """Return what the data say about the best model, who it may be, and whether it is one."""
     compared = [(row, group) for row, group in rows if group is not None]
     if not compared:
+        if all(0 < row["n_results"] == row["n_unanswered"] for row, _ in rows):
+            return "No call got an answer", "", False
         has_none = all(value_of(row)["value"] is None and not row["remark"] for row, _ in rows)
         return ("No answer has a verdict or a score" if has_none else ""), "", False
     n_models = compared[0][1]["n_models"]

@@ -29,6 +29,8 @@ _UNKNOWN = {
     **dict.fromkeys(("mean_cost_usd", "cost_per_passed_usd"), "unknown"),
     **dict.fromkeys(("pass_rate", "objective_pass_rate"), "no verdicts"),
 }
+# The same in a row of calls that all got no answer.
+_UNANSWERED = dict.fromkeys(("pass_rate", "objective_pass_rate"), "no answers")
 # The same in a row whose remark says why, as of an adaptive run.
 _REMARKED = {
     **dict.fromkeys(("pass_rate", "objective_pass_rate"), "no score"),
@@ -118,7 +120,11 @@ def table(
 
 def _empty_cell(name: str, row: Row, texts: Mapping[str, str]) -> str:
     """Return what a cell says that is empty; a run that has a remark has verdicts, but no rate."""
-    return ({**texts, **_REMARKED} if row.get("remark") else texts).get(name, "")
+    if row.get("remark"):
+        texts = {**texts, **_REMARKED}
+    elif row.get("n_unanswered") and row["n_unanswered"] == row.get("n_results"):
+        texts = {**texts, **_UNANSWERED}
+    return texts.get(name, "")
 
 
 def _heading(column: Column, headings: Mapping[str, str]) -> str:

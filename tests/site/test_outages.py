@@ -8,6 +8,7 @@ from openclaw_cases import CONFIG, line, write_run
 from support import command, import_into
 
 from exports.site.addresses import model_page, run_page, suite_page
+from exports.site.boards import boards
 from exports.site.pages import model, overview, run, suite
 from exports.site.site import opened_site
 from warehouse.app.commands.history_chart import chart
@@ -58,6 +59,53 @@ def test_what_is_named_is_linked(outage):
         (model_page("m:1b"), "m:1b"),
         (run_page("openclaw", "day0"), "day0"),
     ]
+
+
+def recorded(store, name, calls, **named):
+    """Record a run of a model: each task passed, failed, or None without an answer."""
+    with store.record(suite="s", model=name, **named) as writing:
+        for at, passed in enumerate(calls):
+            if passed is None:
+                writing.log(task_id=f"t{at}", prompt="?", failure="timeout")
+            else:
+                writing.log(task_id=f"t{at}", prompt="?", output="!", passed=passed)
+
+
+@pytest.mark.slow
+def test_calls_without_an_answer_are_named_next_to_the_rate(store):
+    recorded(store, "whole", [True] * 8)
+    recorded(store, "half", [True, None] * 4)
+    recorded(store, "down", [None] * 8)
+    recorded(store, "part", [True] * 3)
+    store.sync()
+    types = [overview.PAGE_TYPE, suite.PAGE_TYPE, model.PAGE_TYPE, run.PAGE_TYPE]
+    with opened_site(store, types, samples="none") as site:
+        pages = {
+            page.path: " ".join(re.sub("<[^>]*>", " ", page.data.decode()).split())
+            for kind in (overview.PAGE_TYPE, suite.PAGE_TYPE, model.PAGE_TYPE, run.PAGE_TYPE)
+            for page in site.pages(kind)
+            if page.path.endswith(".html")
+        }
+    said = "half no answer to 4 of 8 calls: not passed"
+    # In the picture, and in the table.
+    assert pages["index.html"].count(said) == 2
+    assert "down no answers 8" in pages["index.html"]
+    assert "part not the same tasks 100.0 %" in pages["index.html"]
+    assert said in pages[suite_page("s")]
+    assert "no answer to 4 of 8 calls: not passed" in pages[model_page("half")]
+    assert "not ranked no answers" in pages[model_page("down")]
+    [listed] = (text for path, text in pages.items() if path.endswith("runs/index.html"))
+    assert "down 8 8 no answers 8" in listed
+    assert sum("passed no answers" in text for text in pages.values()) == 1
+
+
+@pytest.mark.slow
+def test_board_without_any_answer_says_so(store):
+    recorded(store, "down", [None] * 8)
+    store.sync()
+    with opened_site(store, [suite.PAGE_TYPE], samples="none") as site:
+        [board] = boards(site)
+    assert board.claim == "No call got an answer"
 
 
 @pytest.mark.slow
