@@ -19,10 +19,11 @@ from warehouse.analysis.decisions.changed_tasks import changed_tasks
 from warehouse.analysis.decisions.comparison import FEW_CLUSTERS, compare, subset
 from warehouse.analysis.decisions.contests import Choice, find_contests
 from warehouse.analysis.decisions.sentences import p_text, sentence, size_of
+from warehouse.analysis.decisions.unanswered import unanswered_sentences
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from exports.site.page import Addresses
     from exports.site.site import Site
@@ -99,11 +100,13 @@ class _Compared:
         board: the leaderboard.
         pairs: each pair that is shown, with its comparison.
         n_pairs: number of all pairs.
+        unanswered: for a side that got no answer to many calls, a sentence that says so.
     """
 
     board: Board
     pairs: list[tuple[Contest, Comparison]]
     n_pairs: int
+    unanswered: Mapping[str, str]
 
     @property
     def path(self) -> str:
@@ -183,7 +186,8 @@ def _compared(site: Site, place: int) -> list[_Compared]:
     compared = list(zip(shared, rows, strict=True))
     # What is supported first; `sorted` keeps the order of the leaderboard among equals.
     by_evidence = sorted(compared, key=lambda pair: pair[1].p_value)[:_PAIRS]
-    return [_Compared(board=board, pairs=by_evidence, n_pairs=len(compared))]
+    unanswered = unanswered_sentences(site.connection, contests)
+    return [_Compared(board=board, pairs=by_evidence, n_pairs=len(compared), unanswered=unanswered)]
 
 
 def _groups(site: Site, found: Sequence[_Compared]) -> list[_Group]:
@@ -209,7 +213,7 @@ def _group(found: _Compared, flips: Sequence[list[ChangedTask]]) -> _Group:
             _Pair(
                 row=row,
                 id=slug(row.metric, row.scorer, row.filter, row.a, row.b),
-                said=sentence(row, n_comparisons=found.n_pairs),
+                said=_said(found, row),
                 mark=mark,
                 facts=_facts(row),
                 flips=of_pair,
@@ -223,6 +227,12 @@ def _group(found: _Compared, flips: Sequence[list[ChangedTask]]) -> _Group:
         n_left_out=found.n_pairs - len(found.pairs),
         zero=zero.value if zero else None,
     )
+
+
+def _said(found: _Compared, row: Comparison) -> str:
+    """Return what a pair shows, and which side got no answer to many calls."""
+    unanswered = [found.unanswered[side] for side in (row.a, row.b) if side in found.unanswered]
+    return " ".join([sentence(row, n_comparisons=found.n_pairs), *unanswered])
 
 
 def _titles(sides: Iterable[str]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from warehouse.app.commands.comparison import (
     note_runs,
     say_comparisons,
     warn,
+    warn_of_unanswered,
 )
 from warehouse.app.console.cli import (
     TableOptions,
@@ -140,12 +141,12 @@ def compare(
         ranked = ranks_of(rows)
         if ranks and not ranked:
             raise BadInput("--ranks: ranks need three or more sides with tasks in common")
-        if by is not None:
-            _say_slice_tests(whole, contests, by, seed, is_table=output.fmt == "table")
+        _say_slice_tests(whole, contests, by, seed, is_table=output.fmt == "table")
         if output.fmt == "table":
             say_comparisons(connection, rows, contests, margin)
         else:
             note_corrections(connection, whole)
+        warn_of_unanswered(connection, whole if scorer is None else ())
     warn(rows)
     note_runs(whole)
     if tasks:
@@ -164,11 +165,18 @@ def _is_clustered(contests: Sequence[Contest]) -> bool:
 
 
 def _say_slice_tests(
-    whole: Sequence[Contest], slices: Sequence[Contest], by: str, seed: int, *, is_table: bool
+    whole: Sequence[Contest],
+    slices: Sequence[Contest],
+    by: str | None,
+    seed: int,
+    *,
+    is_table: bool,
 ) -> None:
-    """Say whether the difference depends on the column by which the tasks are sliced."""
+    """Say whether the difference depends on the column by which the tasks are sliced, if any."""
     from warehouse.analysis.decisions.slices import slice_sentences
 
+    if by is None:
+        return
     if _is_clustered(whole):
         note_wrapped(
             f"of tasks in clusters it is not tested whether the difference depends on {by}"

@@ -118,6 +118,14 @@ def warn(rows: Sequence[Comparison]) -> None:
         note_wrapped(f"warning: {tasks} left out, with different content for {names}")
 
 
+def warn_of_unanswered(connection: duckdb.DuckDBPyConnection, contests: Sequence[Contest]) -> None:
+    """Warn about sides that got no answer to many calls."""
+    from warehouse.analysis.decisions.unanswered import unanswered_sentences
+
+    for text in unanswered_sentences(connection, contests).values():
+        note_wrapped(f"warning: {text.removesuffix('.')}")
+
+
 def note_runs(contests: Sequence[Contest]) -> None:
     """Note which newer runs do not count, and of mixed runs how many tasks each gave."""
     series = {}

@@ -1,0 +1,62 @@
+"""Sides whose service was down for many calls are named next to what a comparison shows."""
+
+import html
+import re
+
+import pytest
+from support import command
+
+from exports.site.addresses import COMPARISONS, compare_page
+from exports.site.pages import compare
+from exports.site.site import opened_site
+
+SAID = "half got no answer to 10 of 20 calls, which count as not passed"
+
+
+def recorded(store, model, calls, **named):
+    """Record a run of a model: each task passed, failed, or None without an answer."""
+    with store.record(suite="s", model=model, **named) as run:
+        for task, passed in calls.items():
+            if passed is None:
+                run.log(task_id=f"t{task}", prompt="?", failure="timeout")
+            else:
+                run.log(task_id=f"t{task}", prompt="?", output="!", passed=passed, cost_usd=1)
+
+
+@pytest.fixture
+def outages(store):
+    """Return a store of a model with all its answers, one with half of them, one with most."""
+    recorded(store, "whole", dict.fromkeys(range(20), True))
+    recorded(store, "half", {task: None if task % 2 else True for task in range(20)}, run_id="r1")
+    recorded(store, "most", {task: task > 0 or None for task in range(20)})
+    store.sync()
+    return store
+
+
+def test_compare_warns_of_many_calls_without_an_answer(outages):
+    ended = command(outages.path, "compare", "whole", "half")
+    assert "whole passes 50 points more than half" in " ".join(ended.out.split())
+    assert f"warning: {SAID}" in " ".join(ended.err.split())
+    assert "no answer" not in command(outages.path, "compare", "whole", "most").err
+    by_cost = command(outages.path, "compare", "whole", "half", "--metric", "cost")
+    assert (by_cost.code, "no answer" in by_cost.err) == (0, False)
+
+
+def test_answers_of_a_later_run_count(outages):
+    recorded(outages, "half", dict.fromkeys(range(1, 20, 2), True), run_id="r2")
+    outages.sync()
+    ended = command(outages.path, "compare", "whole", "half")
+    assert "got no answer" not in ended.err
+
+
+@pytest.mark.slow
+def test_pages_of_comparisons_say_so(outages):
+    with opened_site(outages, [compare.PAGE_TYPE], samples="none") as site:
+        pages = {
+            page.path: html.unescape(re.sub("<[^>]*>", "", page.data.decode()))
+            for page in site.pages(compare.PAGE_TYPE)
+        }
+    for path in (COMPARISONS, compare_page("s", "s")):
+        text = " ".join(pages[path].replace("\N{NO-BREAK SPACE}", " ").split())
+        # Next to each of two pairs, and not of the third.
+        assert text.count(f"{SAID}.") == 2
