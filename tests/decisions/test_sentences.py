@@ -45,6 +45,15 @@ def test_a_difference_that_the_data_do_not_show():
     )
 
 
+def test_counts_of_a_few_tasks_name_no_side():
+    changes = {"low": None, "high": None, "p_value": 1.0, "p_adjusted": None, "n_only_a": 1}
+    changes |= {"n_tasks": 3, "n_clusters": 3, "n_only_b": 0, "detectable_difference": None}
+    assert said(**changes, conclusion="unclear") == (
+        "The data do not show which is better (p = 1.00, 3 tasks; 1 passed by one only, 0 by the "
+        "other only)."
+    )
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_claim_that_the_number_of_comparisons_stands_against(sign):
     changes = {"difference": sign * 5 / 97, "p_adjusted": 0.0625, "n_only_a": 5, "n_only_b": 0}

@@ -58,8 +58,11 @@ def sentence(row: Comparison, *, n_comparisons: int = 1) -> str:
         )
     the = "The" if n_comparisons == 1 else f"{row.a} and {row.b}: the"
     by = "" if row.metric == "passed" or n_comparisons > 1 else f" by {row.metric}"
+    # No side is named before the counts.
+    counts = _counts(row).replace(" by it only", " by one only")
+    rest = [_p(row, n_comparisons), counts]
     if _has_interval(row):
-        rest = [_counts(row)] if row.n_clusters != row.n_tasks else []
+        rest = [counts] if row.n_clusters != row.n_tasks else []
     figures = ", ".join([*_figures(row), *rest])
     return f"{where}{the} data do not show which is better{by} ({figures}).{_detectable(row)}"
 
