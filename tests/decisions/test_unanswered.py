@@ -60,3 +60,4 @@ def test_pages_of_comparisons_say_so(outages):
         text = " ".join(pages[path].replace("\N{NO-BREAK SPACE}", " ").split())
         # Next to each of two pairs, and not of the third.
         assert text.count(f"{SAID}.") == 2
+        assert "p is adjusted for the" in text.replace("these", "the")

@@ -94,6 +94,7 @@ def test_calls_without_an_answer_are_named_next_to_the_rate(store):
     assert said in pages[suite_page("s")]
     assert "no answer to 4 of 8 calls: not passed" in pages[model_page("half")]
     assert "not ranked no answers" in pages[model_page("down")]
+    assert "counts missing verdicts against the model that is ahead" in pages[model_page("half")]
     [listed] = (text for path, text in pages.items() if path.endswith("runs/index.html"))
     assert "down 8 8 no answers 8" in listed
     assert sum("passed no answers" in text for text in pages.values()) == 1
