@@ -110,6 +110,26 @@ def test_board_without_any_answer_says_so(store):
 
 
 @pytest.mark.slow
+def test_board_of_scores_says_on_which_scale_it_is_drawn(store):
+    for name, scores in {"low": (40, 60), "high": (80, 90)}.items():
+        with store.record(suite="s", model=name) as writing:
+            for at, score in enumerate(scores * 10):
+                writing.log(task_id=f"t{at}", prompt="?", output="!", scores={"quality": score})
+    recorded(store, "rated", [True, False], task_set="verdicts")
+    store.sync()
+    with opened_site(store, [suite.PAGE_TYPE], samples="none") as site:
+        texts = [page.data.decode() for page in site.pages(suite.PAGE_TYPE)]
+        scores, rates = sorted(boards(site), key=lambda board: board.is_rate)
+    low, high = scores.scale
+    # The ends of the intervals: nothing is drawn beyond them.
+    assert 40 < float(low) < 50
+    assert 85 < float(high) < 90
+    said = f"95&nbsp;% interval <small>drawn from {low} to {high}</small>"
+    assert (rates.is_rate, sum(text.count(said) for text in texts)) == (True, 1)
+    assert sum(text.count("drawn from") for text in texts) == 1
+
+
+@pytest.mark.slow
 def test_history_names_an_outage(outage):
     ended = command(outage.path, "history", "m:1b")
     assert " ".join(ended.err.split()) == f"warning: {SAID}"
