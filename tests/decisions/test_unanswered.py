@@ -49,6 +49,20 @@ def test_answers_of_a_later_run_count(outages):
     assert "got no answer" not in ended.err
 
 
+def test_gate_names_a_side_whose_service_was_down(outages):
+    for candidate, baseline, name in (
+        ("half", "whole", "candidate"),
+        ("whole", "half", "baseline"),
+    ):
+        sides = ["--candidate", candidate, "--baseline", baseline]
+        ended = command(outages.path, "gate", *sides, "--max-drop", "0.05")
+        said = " ".join(f"{ended.out} {ended.err}".split())
+        assert said.count(f"s/s: the {name} {SAID.removeprefix('half ')}") == 1
+    ended = command(outages.path, "gate", *sides, "--max-p95-ms", "1000")
+    assert "max_p95_ms" in ended.out
+    assert "no answer" not in ended.out + ended.err
+
+
 @pytest.mark.slow
 def test_pages_of_comparisons_say_so(outages):
     with opened_site(outages, [compare.PAGE_TYPE], samples="none") as site:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from warehouse.analysis.decisions.series import VERDICT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     import duckdb
 
     from warehouse.analysis.decisions.comparison import Contest
-    from warehouse.analysis.decisions.series import Series
+    from warehouse.analysis.decisions.series import Series, SeriesKey
 
 # Fewer of them hardly move a pass rate.
 _MANY = 0.05
@@ -53,17 +53,30 @@ def unanswered_sentences(
         if panel.metric == (VERDICT, None, None):
             sides[contest.a] = panel.series[contest.paired.a]
             sides[contest.b] = panel.series[contest.paired.b]
+    found = unanswered_calls(connection, {one.key: one.runs for one in sides.values()})
+    return {name: f"{name} {found[one.key]}." for name, one in sides.items() if one.key in found}
+
+
+def unanswered_calls(
+    connection: duckdb.DuckDBPyConnection, runs: Mapping[SeriesKey, Sequence[str]]
+) -> dict[SeriesKey, str]:
+    """Return of which series many calls got no answer, in words.
+
+    Args:
+        connection: an open warehouse.
+        runs: the runs of each series.
+    """
     calls = [
-        {**one.key._asdict(), "place": place, "run_id": run_id}
-        for place, one in enumerate(sides.values())
-        for run_id in one.runs
+        {**key._asdict(), "place": place, "run_id": run_id}
+        for place, (key, run_ids) in enumerate(runs.items())
+        for run_id in run_ids
     ]
     names = ("place", "suite", "run_id", "task_set", "provider", "model", "settings")
     parameters = {name: [call[name] for call in calls] for name in names}
     counts = {place: rest for place, *rest in connection.execute(_QUERY, parameters).fetchall()}
     return {
-        side: f"{side} got no answer to {counts[place][0]:,} of {counts[place][1]:,} calls, "
-        "which count as not passed."
-        for place, side in enumerate(sides)
+        key: f"got no answer to {counts[place][0]:,} of {counts[place][1]:,} calls, "
+        "which count as not passed"
+        for place, key in enumerate(runs)
         if place in counts and counts[place][0] > _MANY * counts[place][1]
     }

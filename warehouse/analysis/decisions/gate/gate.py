@@ -43,6 +43,7 @@ from warehouse.analysis.decisions.pass_hat import pass_hat_series
 from warehouse.analysis.decisions.rescored import find_rescorer
 from warehouse.analysis.decisions.series import VERDICT, read_series
 from warehouse.analysis.decisions.sides import ResolvedSide, parse_side, resolve_sides
+from warehouse.analysis.decisions.unanswered import unanswered_calls
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class _Gate:
             demands = " and ".join(self._rules.of_judge)
             self._notes.append(f"{demands}: no rule is on a metric whose judge the store knows")
         self._note_runs()
+        self._note_unanswered()
         notes = tuple(dict.fromkeys(self._notes))
         return Verdict(rules=self._rules, decisions=tuple(decisions), notes=notes)
 
@@ -427,6 +429,16 @@ class _Gate:
                     f"{place}: the baseline has {len(runs.deciding)} of baseline_runs ({n_runs}) "
                     "that asked as many tasks"
                 )
+
+    def _note_unanswered(self) -> None:
+        """Note who got no answer to many calls, if verdicts decide."""
+        if self._rescorer is not None or VERDICT not in self._series:
+            return
+        runs = {key: [run.run_id for run in found.deciding] for key, found in self._runs.items()}
+        self._notes += [
+            f"{key.suite}/{key.task_set}: the {NAMES[key.side]} {text}"
+            for key, text in unanswered_calls(self._connection, runs).items()
+        ]
 
     def _nothing(self, rule: Rule) -> Decision:
         places = [rule.suite or self._rules.suite, rule.task_set or self._rules.task_set]
