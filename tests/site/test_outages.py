@@ -9,7 +9,7 @@ from support import command, import_into
 
 from exports.site.addresses import model_page, run_page, suite_page
 from exports.site.boards import boards
-from exports.site.pages import model, overview, run, suite
+from exports.site.pages import model, overview, run, suite, task
 from exports.site.site import opened_site
 from warehouse.app.commands.history_chart import chart
 
@@ -78,11 +78,11 @@ def test_calls_without_an_answer_are_named_next_to_the_rate(store):
     recorded(store, "down", [None] * 8)
     recorded(store, "part", [True] * 3)
     store.sync()
-    types = [overview.PAGE_TYPE, suite.PAGE_TYPE, model.PAGE_TYPE, run.PAGE_TYPE]
+    types = [each.PAGE_TYPE for each in (overview, suite, model, run, task)]
     with opened_site(store, types, samples="none") as site:
         pages = {
             page.path: " ".join(re.sub("<[^>]*>", " ", page.data.decode()).split())
-            for kind in (overview.PAGE_TYPE, suite.PAGE_TYPE, model.PAGE_TYPE, run.PAGE_TYPE)
+            for kind in types
             for page in site.pages(kind)
             if page.path.endswith(".html")
         }
@@ -98,6 +98,10 @@ def test_calls_without_an_answer_are_named_next_to_the_rate(store):
     [listed] = (text for path, text in pages.items() if path.endswith("runs/index.html"))
     assert "down 8 8 no answers 8" in listed
     assert sum("passed no answers" in text for text in pages.values()) == 1
+    # Two of four models, on each second task.
+    of_tasks = [text for path, text in pages.items() if path.startswith("tasks/s_")]
+    assert sum(text.count("no answer timeout") for text in of_tasks) == 4 + 8
+    assert not any("not judged" in text for text in of_tasks)
 
 
 @pytest.mark.slow

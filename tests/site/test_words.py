@@ -132,7 +132,8 @@ def test_what_a_page_lacks_is_said_in_words(tmp_path):
     assert '<dt>task sets</dt><dd dir="auto">2</dd>' in board
     assert any(">1 task<" in text for path, text in pages.items() if path.endswith(".svg"))
     [of_task] = (text for path, text in pages.items() if path.startswith("tasks/own"))
-    assert (of_task.count("no text in the log"), of_task.count("no answer")) == (1, 1)
+    # As its verdict, and in the place of the answer.
+    assert (of_task.count("no text in the log"), of_task.count("no answer")) == (1, 2)
     [of_run] = (text for path, text in pages.items() if path.startswith("runs/own"))
     costs = of_run.split(">Costs, tokens and times by model<")[1]
     assert "results with a time" in costs
