@@ -220,6 +220,17 @@ def test_a_few_systems_are_not_tested(store):
     assert "stronger models fail" not in result.out
 
 
+def test_one_of_a_thing_is_counted_in_the_singular(store):
+    for model, verdicts in {"a": (True, None), "b": (False,)}.items():
+        with store.record(suite="s", model=model) as run:
+            for attempt, passed in enumerate(verdicts, 1):
+                run.log(task_id="t", prompt="?", output="!", passed=passed, attempt=attempt)
+    store.sync()
+    said = " ".join(command(store.path, "items", "s").out.split())
+    assert "2 systems, 1 item; " in said
+    assert "; 1 unjudged attempt is left out; " in said
+
+
 def test_alpha_is_said_of_enough_systems(quiz):
     assert "Cronbach's alpha" in command(quiz.path, "items", "quiz").out
 

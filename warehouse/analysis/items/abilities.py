@@ -281,7 +281,8 @@ def sentences(abilities: Abilities) -> Iterator[str]:
             "for: infit and outfit are above 1 for most systems, so compare them with each other."
         )
     if responses.n_unjudged:
-        yield f"Left out: {responses.n_unjudged:,} attempts without a verdict."
+        attempts = "attempt" if responses.n_unjudged == 1 else "attempts"
+        yield f"Left out: {responses.n_unjudged:,} {attempts} without a verdict."
 
 
 def _model_sentence(abilities: Abilities) -> str:

@@ -319,7 +319,7 @@ def _cut(text: str) -> str:
 def summary(items: WorkList) -> str:
     """Return a sentence on the task set: its size, what was left out, how its items agree."""
     n_systems, n_items = items.responses.shape
-    parts = [f"{n_systems} systems, {n_items:,} items"]
+    parts = [f"{n_systems} systems, {n_items:,} item{'s' * (n_items != 1)}"]
     if items.alpha is not None:
         parts.append(f"Cronbach's alpha {items.alpha:.2f}")
     filled = len(items.responses.item) / (n_systems * n_items)
@@ -328,8 +328,9 @@ def summary(items: WorkList) -> str:
     if n_adaptive := len(set(items.responses.system[items.responses.is_adaptive].tolist())):
         runs = f"{n_adaptive} adaptive run{'s' * (n_adaptive != 1)}"
         parts.append(f"the answers of {runs} are in no pass rate and no discrimination")
-    if items.responses.n_unjudged:
-        parts.append(f"{items.responses.n_unjudged:,} unjudged attempts are left out")
+    if n_unjudged := items.responses.n_unjudged:
+        left = "attempt is" if n_unjudged == 1 else "attempts are"
+        parts.append(f"{n_unjudged:,} unjudged {left} left out")
     if n_systems < MIN_TESTED:
         parts.append(
             f"with fewer than {MIN_TESTED} systems, discrimination is not tested and no key is "
