@@ -17,9 +17,8 @@ from exports.site.site import PageType, suite_places
 from exports.site.tasks import task_keys
 from warehouse.analysis.decisions.changed_tasks import changed_tasks
 from warehouse.analysis.decisions.comparison import FEW_CLUSTERS, compare, subset
-from warehouse.analysis.decisions.contests import Choice, find_contests
+from warehouse.analysis.decisions.contests import Choice, find_contests, unanswered_sentences
 from warehouse.analysis.decisions.sentences import p_text, sentence, size_of
-from warehouse.analysis.decisions.unanswered import unanswered_sentences
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:

@@ -120,7 +120,7 @@ def warn(rows: Sequence[Comparison]) -> None:
 
 def warn_of_unanswered(connection: duckdb.DuckDBPyConnection, contests: Sequence[Contest]) -> None:
     """Warn about sides that got no answer to many calls."""
-    from warehouse.analysis.decisions.unanswered import unanswered_sentences
+    from warehouse.analysis.decisions.contests import unanswered_sentences
 
     for text in unanswered_sentences(connection, contests).values():
         note_wrapped(f"warning: {text.removesuffix('.')}")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warehouse.analysis.decisions.clusters import set_clusters
+from warehouse.analysis.decisions.contests import unanswered_calls
 from warehouse.analysis.decisions.corrected import raw_metric
 from warehouse.analysis.decisions.gate.calls import read_totals
 from warehouse.analysis.decisions.gate.corrected import (
@@ -43,7 +44,6 @@ from warehouse.analysis.decisions.pass_hat import pass_hat_series
 from warehouse.analysis.decisions.rescored import find_rescorer
 from warehouse.analysis.decisions.series import VERDICT, read_series
 from warehouse.analysis.decisions.sides import ResolvedSide, parse_side, resolve_sides
-from warehouse.analysis.decisions.unanswered import unanswered_calls
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
