@@ -94,7 +94,7 @@ def _reports(store: Store, folder: Path, n_samples: int) -> list[Ratio]:
             f"{seconds:.1f} s / {first:.1f} s",
             at_most=limit,
         )
-        for state, seconds, limit in (("unchanged", again, 0.3), ("with a new run", with_run, 1.1))
+        for state, seconds, limit in (("unchanged", again, 0.3), ("with a new run", with_run, 0.4))
     ]
 
 

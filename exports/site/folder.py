@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections import defaultdict
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "evalstore-site.json"
 JOURNAL = "evalstore-site.journal"
+ALL = "*"
 _FORMAT = 1
 _ABOUT = "The files that `evalstore report` wrote. It removes none that is not listed, or changed."
 
@@ -84,9 +86,13 @@ class SiteFolder:
         self.n_removed = 0
         self.n_bytes = 0
         self.kept: list[str] = []
-        self._before = _manifest(path)
+        self._before, self._made_from_before = _manifest(path)
+        self._groups: dict[str, dict[str, str]] = defaultdict(dict)
+        for name, digest in self._before.items():
+            self._groups[_group(name)][name] = digest
         self._begun = _journal(path)
         self._files: dict[str, str] = {}
+        self._made_from: dict[str, str] = {}
         # From the start: a folder whose site was interrupted is recognised, too.
         if not self._before:
             self._write_manifest()
@@ -126,35 +132,35 @@ class SiteFolder:
             self._begin(page.path, sha256(page.data).hexdigest())
             write_whole(target, page.data)
 
-    def keep_all(self, made_from: str) -> bool:
-        """Keep all files if they were made from the same, and none is missing or changed.
+    def keep(self, names: str, made_from: str) -> bool:
+        """Keep some files if they were made from the same, and none is missing or changed.
+
+        They are read: one that someone has changed is written again. What they are made from is
+        in the manifest, too, for the next site.
 
         Args:
-            made_from: hash of all that the site is made from.
+            names: `ALL`, or such as `a/b/*.js`: the files of a folder with this ending.
+            made_from: hash of all that they are made from.
         """
-        if self._begun or self._made_from() != made_from:
+        self._made_from[names] = made_from
+        if self._made_from_before.get(names) != made_from or (names == ALL and self._begun):
             return False
-        for name, digest in self._before.items():
+        files = self._before if names == ALL else self._groups.get(names, {})
+        n_bytes = 0
+        for name, digest in files.items():
             try:
                 data = read_regular(self.path / name)
             except OSError:
                 return False
             if sha256(data).hexdigest() != digest:
                 return False
-            self.n_bytes += len(data)
-        self._files = dict(self._before)
-        return True
+            n_bytes += len(data)
+        self._files |= files
+        self.n_bytes += n_bytes
+        return bool(files)
 
-    def _made_from(self) -> str | None:
-        made_from: str | None = json.loads(read_regular(self.path / MANIFEST)).get("made_from")
-        return made_from
-
-    def finish(self, made_from: str = "") -> None:
-        """Remove what belongs to former pages, and write the manifest.
-
-        Args:
-            made_from: hash of all that the site is made from.
-        """
+    def finish(self) -> None:
+        """Remove what belongs to former pages, and write the manifest."""
         folders: set[Path] = set()
         for name in sorted(self._before.keys() | self._begun):
             path = self.path / name
@@ -173,7 +179,7 @@ class SiteFolder:
         for folder in sorted(folders - {self.path}, reverse=True):
             with suppress(OSError):  # not empty
                 folder.rmdir()
-        self._write_manifest(made_from)
+        self._write_manifest()
         (self.path / JOURNAL).unlink(missing_ok=True)
 
     def _begin(self, name: str, digest: str) -> None:
@@ -186,8 +192,9 @@ class SiteFolder:
         except OSError as error:
             raise BadInput(f"{path}: cannot be written ({error.strerror})") from error
 
-    def _write_manifest(self, made_from: str = "") -> None:
+    def _write_manifest(self) -> None:
         files = dict(sorted(self._files.items()))
+        made_from = dict(sorted(self._made_from.items()))
         document = {"about": _ABOUT, "format": _FORMAT, "made_from": made_from, "files": files}
         data = (json.dumps(document, indent=1) + "\n").encode()
         target = self.path / MANIFEST
@@ -195,8 +202,8 @@ class SiteFolder:
             write_whole(target, data)
 
 
-def _manifest(folder: Path) -> dict[str, str]:
-    """Return the files that we wrote to a folder, with their hashes.
+def _manifest(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the files that we wrote to a folder, with their hashes, and what they are made from.
 
     Raises:
         BadInput: the folder is not ours.
@@ -208,13 +215,14 @@ def _manifest(folder: Path) -> dict[str, str]:
         for name, digest in (files or {}).items():
             _check(name)
             bytes.fromhex(digest)
+        made_from = document.get("made_from")
     except FileNotFoundError:
         if folder.is_dir() and any(folder.iterdir()):
             raise BadInput(
                 f"{folder}: has files, and none of them is {MANIFEST}: give a new or empty folder, "
                 "or one that `evalstore report` wrote"
             ) from None
-        return {}
+        return {}, {}
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -223,7 +231,8 @@ def _manifest(folder: Path) -> dict[str, str]:
         ) from error
     if files is None:
         raise BadInput(f"{path}: written by another version of evalstore; give another folder")
-    return files
+    # Another version has one hash, of all.
+    return files, made_from if isinstance(made_from, dict) else {}
 
 
 def _journal(folder: Path) -> dict[str, set[str]]:
@@ -259,6 +268,12 @@ def _check(name: str) -> None:
     path = PurePosixPath(name)
     if path.is_absolute() or not path.parts or ".." in path.parts or "\\" in name or "\0" in name:
         raise ValueError(f"not a path in a site: {name!r}")
+
+
+def _group(name: str) -> str:
+    """Return what `SiteFolder.keep` calls a file and those like it, such as `a/b/*.js`."""
+    path = PurePosixPath(name)
+    return str(path.with_name(f"*{path.suffix}"))
 
 
 def _holds(path: Path, data: bytes) -> bool:

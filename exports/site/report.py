@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import OVERVIEW
-from exports.site.folder import SiteFolder, site_lock
+from exports.site.folder import ALL, SiteFolder, site_lock
 from exports.site.page import Contents
 from exports.site.registry import PAGE_TYPES
 from exports.site.rendering import assets, code_digest
@@ -70,8 +70,7 @@ def _written(
 ) -> SiteFolder:
     with opened_site(store, PAGE_TYPES, samples=samples, name=name) as site:
         written = SiteFolder(folder)
-        made_from = _made_from(site)
-        if written.keep_all(made_from):
+        if written.keep(ALL, _made_from(site)):
             return written
         for file in assets():
             written.add(file)
@@ -79,12 +78,12 @@ def _written(
             path=OVERVIEW, template="unfinished.html", title="Not finished", values={}
         )
         written.stand_in(replace(site, types=()).page(unfinished))
-        for page_type, page in _pages(site):
+        for page_type, page in _pages(replace(site, keeps=written.keep)):
             if on_page is not None:
                 on_page(page_type, written.n_files)
             if page is not None:
                 written.add(page)
-        written.finish(made_from)
+        written.finish()
     return written
 
 

@@ -127,6 +127,7 @@ class Site:
         run_names: what lists call each run, by suite and ID.
         server: what only pages of a server have; None for a site of files.
         known: what was made of its data so far.
+        keeps: keeps files that are there, see `SiteFolder.keep`; None if there is no folder.
     """
 
     store: Store
@@ -138,6 +139,7 @@ class Site:
     run_names: RunNames = field(default_factory=dict)
     server: ServerParts | None = None
     known: Known = field(default_factory=Known)
+    keeps: Callable[[str, str], bool] | None = None
     _done: dict[object, object] = field(default_factory=dict)
     _kept: set[str] = field(default_factory=set)
 

@@ -257,8 +257,8 @@ def test_samples_of_more_than_one_query_come_in_order(store):
         record(store, run_id=name, results=results)
     with store.reading() as connection:
         runs = [("own", "a"), ("own", "b")]
-        number_samples(connection, runs, only_failed=False, samples_at_once=7)
-        assert [each[:3] for each in samples(connection, runs)] == [
+        number_samples(connection, runs, only_failed=False)
+        assert [each[:3] for each in samples(connection, runs, samples_at_once=7)] == [
             ("own", name, n) for name in "ab" for n in range(30)
         ]
 

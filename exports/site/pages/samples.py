@@ -5,12 +5,14 @@ The pages are the same but for the run they name. They read the pieces of `expor
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from exports.site.addresses import SAMPLES, samples_page
 from exports.site.page import Contents, Page
-from exports.site.samples.browser import number_runs, run_pieces, shared_pieces
-from exports.site.samples.runs import sampled_runs
+from exports.site.rendering import code_digest
+from exports.site.samples.browser import number_runs, run_folder, run_pieces, shared_pieces
+from exports.site.samples.runs import run_digests, sampled_runs
 from exports.site.site import PageType
 from exports.site.trials import trial_pages
 
@@ -63,9 +65,25 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
         shared = _numbered(site, shared_pieces(site.connection, runs))
         yield _contents(SAMPLES, "Samples", None, shared)
     chosen = [run for run in runs if samples_page(run.suite, run.run_id) in addresses]
-    for run, pieces in run_pieces(site.connection, chosen):
+    kept = [run for run in chosen if _is_kept(site, run)]
+    changed = run_pieces(site.connection, [run for run in chosen if run not in kept])
+    for run, pieces in chain(((run, iter(())) for run in kept), changed):
         path = samples_page(run.suite, run.run_id)
         yield _contents(path, f"Samples of {run.run_id}", run, _numbered(site, pieces))
+
+
+def _is_kept(site: Site, run: SampledRun) -> bool:
+    """Return whether the pieces of a run are there, and would be the same."""
+    if site.keeps is None:
+        return False
+    made_from = site.once(_made_from)[run.suite, run.run_id]
+    return site.keeps(f"{run_folder(run.suite, run.run_id)}/*.js", made_from)
+
+
+def _made_from(site: Site) -> dict[tuple[str, str], str]:
+    site.once(_number, makes_tables=True)
+    made_with = f"{site.samples} {code_digest()}"
+    return run_digests(site.connection, site.once(_runs), made_with)
 
 
 def _numbered(site: Site, pieces: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:

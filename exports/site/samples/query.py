@@ -24,37 +24,43 @@ _RUNS = (
 )
 _CHOSEN_RUNS, _BLOCK_RUNS = _RUNS.format("chosen_runs"), _RUNS.format("block_runs")
 # `number` is the place of a sample in its run, whichever samples are chosen: links stay valid.
-_NUMBERS = f"""
+_NUMBERS = """
 CREATE OR REPLACE TEMP TABLE sample_numbers AS
+SELECT suite, run_id, result_id, number
+FROM (
+    SELECT
+        suite,
+        run_id,
+        result_id,
+        row_number() OVER (PARTITION BY suite, run_id ORDER BY seq, result_id) - 1 AS number
+    FROM results
+    SEMI JOIN chosen_runs USING (suite, run_id)
+)
+"""
+_FAILED = """
+SEMI JOIN (FROM verdicts WHERE passed IS FALSE OR success IS NOT TRUE)
+    USING (suite, run_id, result_id)
+"""
+_PLACES = f"""
+CREATE OR REPLACE TEMP TABLE sample_places AS
 WITH talk AS (
     SELECT suite, run_id, result_id, sum(strlen(text)) AS size
     FROM messages
+    SEMI JOIN block_runs USING (suite, run_id)
+    WHERE run_id BETWEEN $low AND $high
     GROUP BY suite, run_id, result_id
-),
-
-numbered AS (
-    SELECT
-        calls.suite,
-        calls.run_id,
-        calls.result_id,
-        row_number() OVER (
-            PARTITION BY calls.suite, calls.run_id ORDER BY calls.seq, calls.result_id
-        ) - 1 AS number,
-        {_SIZE} + coalesce(talk.size, 0) AS size,
-        verdicts.passed IS FALSE OR calls.success IS NOT TRUE AS has_failed
-    FROM results AS calls
-    JOIN verdicts USING (suite, run_id, result_id)
-    LEFT JOIN talk USING (suite, run_id, result_id)
-    SEMI JOIN chosen_runs USING (suite, run_id)
 ),
 
 placed AS (
     SELECT
-        *,
+        numbers.*,
         row_number() OVER in_order AS place,
-        sum(size) OVER in_order AS size_so_far
-    FROM numbered
-    WHERE has_failed OR NOT $only_failed
+        sum({_SIZE} + coalesce(talk.size, 0)) OVER in_order AS size_so_far
+    FROM sample_numbers AS numbers
+    JOIN results AS calls USING (suite, run_id, result_id)
+    LEFT JOIN talk USING (suite, run_id, result_id)
+    SEMI JOIN block_runs USING (suite, run_id)
+    WHERE calls.run_id BETWEEN $low AND $high
     WINDOW in_order AS (ORDER BY suite, run_id, number ROWS UNBOUNDED PRECEDING)
 )
 
@@ -69,8 +75,7 @@ FROM placed
 """  # noqa: S608 - a constant
 _PARTS = """
 SELECT min(place), max(place), min(run_id), max(run_id)
-FROM sample_numbers
-SEMI JOIN block_runs USING (suite, run_id)
+FROM sample_places
 GROUP BY part
 ORDER BY min(place)
 """
@@ -113,6 +118,12 @@ FROM (
 WHERE copy = 1
 GROUP BY suite, task_set, task_id, task_hash
 """  # noqa: S608 - a constant
+IS_TASK = """
+    result.suite = known.suite
+    AND result.task_set = known.task_set
+    AND result.task_id = known.task_id
+    AND result.task_hash IS NOT DISTINCT FROM known.task_hash
+"""
 _SCORE = "{" + ", ".join(
     f"{name}: {expression}"
     for name, expression in {
@@ -155,7 +166,6 @@ def number_samples(
     *,
     only_failed: bool,
     trials: Mapping[tuple[str, str, str], str] | None = None,
-    samples_at_once: int = _SAMPLES_AT_ONCE,
 ) -> None:
     """Number the samples of the runs, in temporary tables of the connection.
 
@@ -164,10 +174,9 @@ def number_samples(
         runs: suite and ID of each run.
         only_failed: whether to leave out samples that passed, and those without a verdict.
         trials: paths of the pages of trials, by suite, run and result.
-        samples_at_once: samples that one query returns at most.
     """
     connection.execute(_CHOSEN_RUNS, _run_lists(runs))
-    connection.execute(_NUMBERS, {"only_failed": only_failed, "samples_at_once": samples_at_once})
+    connection.execute(_NUMBERS + _FAILED if only_failed else _NUMBERS)
     connection.execute(_TASKS)
     pages = trials or {}
     keys = [list(part) for part in zip(*pages, strict=True)] or [[], [], []]
@@ -175,10 +184,26 @@ def number_samples(
     find_items(connection)
 
 
-def samples(connection: duckdb.DuckDBPyConnection, runs: list[tuple[str, str]]) -> Iterator[Sample]:
-    """Yield the numbered samples of some runs by suite, run and number."""
+def samples(
+    connection: duckdb.DuckDBPyConnection,
+    runs: list[tuple[str, str]],
+    *,
+    samples_at_once: int = _SAMPLES_AT_ONCE,
+) -> Iterator[Sample]:
+    """Yield the numbered samples of some runs by suite, run and number.
+
+    Args:
+        connection: the store, for reading.
+        runs: suite and ID of each run.
+        samples_at_once: samples that one query returns at most.
+    """
+    if not runs:
+        return
+    run_ids = [run_id for _, run_id in runs]
+    bounds = {"low": min(run_ids), "high": max(run_ids)}
     connection.execute(_BLOCK_RUNS, _run_lists(runs))
-    query = _query(json_array(ROW_FIELDS), json_array(record_fields(connection)))
+    connection.execute(_PLACES, {"samples_at_once": samples_at_once, **bounds})
+    query = samples_query(connection)
     for first, last, low, high in connection.execute(_PARTS).fetchall():
         part = {"first": first, "last": last, "low": low, "high": high}
         cursor = connection.execute(query, part)
@@ -190,8 +215,7 @@ def samples(connection: duckdb.DuckDBPyConnection, runs: list[tuple[str, str]]) 
 _CHOSEN = f"""
     WITH chosen AS (
         SELECT suite, run_id, result_id, number, place
-        FROM sample_numbers
-        SEMI JOIN block_runs USING (suite, run_id)
+        FROM sample_places
         WHERE place BETWEEN $first AND $last
     ),
 
@@ -227,7 +251,9 @@ def _run_lists(runs: list[tuple[str, str]]) -> dict[str, list[str]]:
     return {"suites": [suite for suite, _ in runs], "run_ids": [run_id for _, run_id in runs]}
 
 
-def _query(row: str, record: str) -> str:
+def samples_query(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the query of samples, whose relations `runs.py` lists."""
+    row, record = json_array(ROW_FIELDS), json_array(record_fields(connection))
     return f"""
     {_CHOSEN}
     SELECT chosen.suite, chosen.run_id, chosen.number, {row} AS row_text, {record} AS record_text
@@ -249,10 +275,7 @@ def _query(row: str, record: str) -> str:
         AND chosen.run_id = talk.run_id
         AND chosen.result_id = talk.result_id
     LEFT JOIN sample_tasks AS known
-        ON result.suite = known.suite
-        AND result.task_set = known.task_set
-        AND result.task_id = known.task_id
-        AND result.task_hash IS NOT DISTINCT FROM known.task_hash
+        ON {IS_TASK}
     LEFT JOIN sample_items AS shared
         ON chosen.suite = shared.suite
         AND chosen.run_id = shared.run_id
