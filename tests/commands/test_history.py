@@ -73,7 +73,7 @@ def test_a_rate_of_the_judged_tasks_only_is_said_to_be_one():
     said = list(legend(rows[1:] * 5))
     assert said[-4:] == [
         *["2026-01-02, run r: 2 of 2 judged, 5 tasks"] * 3,
-        "verdicts are missing in 2 earlier runs, too; see --wide",
+        "there are remarks on 2 earlier runs, too; see --wide",
     ]
 
 

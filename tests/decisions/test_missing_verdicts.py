@@ -63,7 +63,7 @@ def test_the_board_counts_missing_verdicts_as_failures(store):
 
 
 def test_if_only_attempts_lack_verdicts_all_tasks_are_judged(store):
-    call = "missing_verdicts_remark(0.2, 30, 30, 0.05, 0.8)"
+    call = "pass_rate_remark(0.2, 30, 30, 0.05, 0.8, 0, 60)"
     [(remark,)] = store.sql(f"SELECT {call}").fetchall()
     assert remark == (
         "6 of 30 tasks passed by their judged attempts; 5.0 % if the missing verdicts are "

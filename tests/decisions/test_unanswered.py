@@ -49,6 +49,19 @@ def test_answers_of_a_later_run_count(outages):
     assert "got no answer" not in ended.err
 
 
+def test_boards_and_history_say_how_many_until_they_are_answered(outages):
+    said = "no answer to 10 of 20 calls: not passed"
+    for view in ("leaderboard", "model_history"):
+        query = f"SELECT remark FROM {view} WHERE model = 'half' AND metric = 'passed'"
+        assert outages.sql(query).fetchall() == [(said,)]
+    recorded(outages, "half", dict.fromkeys(range(1, 20, 2), True), run_id="r2")
+    outages.sync()
+    query = "SELECT remark FROM leaderboard WHERE model = 'half' AND metric = 'passed'"
+    assert outages.sql(query).fetchall() == [(None,)]
+    remarks = "SELECT run_id, remark FROM model_history WHERE model = 'half' AND metric = 'passed'"
+    assert set(outages.sql(remarks).fetchall()) == {("r1", None), ("r2", None)}
+
+
 def test_gate_names_a_side_whose_service_was_down(outages):
     for candidate, baseline, name in (
         ("half", "whole", "candidate"),

@@ -342,17 +342,15 @@ SELECT
     boards.pass_rate_high,
     boards.min_pass_rate,
     boards.max_pass_rate,
-    coalesce(boards.remark, nullif(concat_ws(
-        '; ',
-        missing_verdicts_remark(
-            boards.pass_rate,
-            boards.n_rated,
-            boards.n_tasks,
-            boards.min_pass_rate,
-            boards.max_pass_rate
-        ),
-        unanswered_remark(boards.pass_rate, boards.n_unanswered, boards.n_results)
-    ), '')) AS remark,
+    coalesce(boards.remark, pass_rate_remark(
+        boards.pass_rate,
+        boards.n_rated,
+        boards.n_tasks,
+        boards.min_pass_rate,
+        boards.max_pass_rate,
+        boards.n_unanswered,
+        boards.n_results
+    )) AS remark,
     boards.n_tasks,
     boards.n_clusters,
     boards.n_tasks - boards.n_rated AS n_unjudged,

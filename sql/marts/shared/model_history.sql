@@ -192,7 +192,9 @@ SELECT
     max_pass_rate,
     coalesce(
         adaptive_remark(is_adaptive),
-        missing_verdicts_remark(pass_rate, n_rated, n_tasks, min_pass_rate, max_pass_rate)
+        pass_rate_remark(
+            pass_rate, n_rated, n_tasks, min_pass_rate, max_pass_rate, n_unanswered, n_results
+        )
     ) AS remark,
     lag(pass_rate) OVER earlier AS previous_pass_rate,
     score,

@@ -108,7 +108,8 @@ def legend(rows: Sequence[Row]) -> Iterator[str]:
     for row in remarks[-_MOST_REMARKS:]:
         yield f"{_date(row)}, run {visible(row['run_id'])}: {row['remark']}"
     if (n_more := len(remarks) - _MOST_REMARKS) > 0:
-        yield f"verdicts are missing in {n_more} earlier runs, too; see --wide"
+        runs = "run" if n_more == 1 else "runs"
+        yield f"there are remarks on {n_more} earlier {runs}, too; see --wide"
 
 
 def title(row: Row) -> str:
