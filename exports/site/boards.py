@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from exports.site.figures import Mark, are_shares, figure, marks, scale_ends
+from exports.site.figures import Mark, are_shares, figure, got_no_answer, marks, scale_ends
 from exports.site.series import is_rate_of, value_of
 from warehouse.analysis.items.audit import MIN_SYSTEMS
 
@@ -182,7 +182,7 @@ def _claim(rows: Sequence[tuple[Row, Row | None]]) -> tuple[str, str, bool]:
     """Return what the data say about the best model, who it may be, and whether it is one."""
     compared = [(row, group) for row, group in rows if group is not None]
     if not compared:
-        if all(0 < row["n_results"] == row["n_unanswered"] for row, _ in rows):
+        if all(got_no_answer(row) for row, _ in rows):
             return "No call got an answer", "", False
         has_none = all(value_of(row)["value"] is None and not row["remark"] for row, _ in rows)
         return ("No answer has a verdict or a score" if has_none else ""), "", False

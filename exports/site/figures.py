@@ -11,6 +11,8 @@ from warehouse.core.text.figures import money, number, percent, points
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from warehouse.core.types import Row
+
 _SECOND_MS = 1_000
 _MINUTE_MS = 60_000
 _SHORT = 24  # characters
@@ -57,6 +59,11 @@ def count(value: int | None) -> str:
 def counted(value: int, noun: str, plural: str = "") -> str:
     """Return a number of things: `1 run`, `2 runs`."""
     return f"{value:,} {noun if value == 1 else plural or noun + 's'}"
+
+
+def got_no_answer(row: Row) -> bool:
+    """Return whether the row is of calls, and none of them got an answer."""
+    return bool(row.get("n_unanswered")) and row["n_unanswered"] == row.get("n_results")
 
 
 def cost(total_usd: float | None, n_known: int | None, n_calls: int | None) -> str:
@@ -151,6 +158,7 @@ FOR_TEMPLATES = {
     "change": change,
     "count": count,
     "counted": counted,
+    "got_no_answer": got_no_answer,
     "cost": cost,
     "duration": duration,
     "money": money,

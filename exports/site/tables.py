@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from exports.site.figures import got_no_answer
 from exports.site.paths import shared_path
 from warehouse.app.output.screen_columns import screen_columns
 from warehouse.app.output.terminal import Layout
@@ -122,7 +123,7 @@ def _empty_cell(name: str, row: Row, texts: Mapping[str, str]) -> str:
     """Return what a cell says that is empty; a run that has a remark has verdicts, but no rate."""
     if row.get("remark"):
         texts = {**texts, **_REMARKED}
-    elif row.get("n_unanswered") and row["n_unanswered"] == row.get("n_results"):
+    elif got_no_answer(row):
         texts = {**texts, **_UNANSWERED}
     return texts.get(name, "")
 

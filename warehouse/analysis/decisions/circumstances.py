@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from warehouse.analysis.decisions.series import run_parameters
 from warehouse.engine.query import rows_by_name
 
 if TYPE_CHECKING:
@@ -124,15 +125,9 @@ class Circumstances:
     """What is known about the runs behind series, besides the model."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, series: Sequence[Series]) -> None:
-        parameters: dict[str, list[object]] = {
-            name: []
-            for name in ("place", "suite", "run_id", "task_set", "provider", "model", "settings")
-        }
-        for place, one in enumerate(series):
-            for run_id in one.runs:
-                values = {**one.key._asdict(), "place": place, "run_id": run_id}
-                for name, listed in parameters.items():
-                    listed.append(values[name])
+        parameters = run_parameters(
+            (place, one.key, run_id) for place, one in enumerate(series) for run_id in one.runs
+        )
         rows = rows_by_name(connection.execute(_QUERY, parameters))
         self._facts = {row["place"]: row for row in rows}
         self._series = list(series)

@@ -14,9 +14,11 @@ from warehouse.analysis.decisions.paired import across_suites, pair, pairs_of_si
 from warehouse.analysis.decisions.series import (
     ALIASES,
     CALL_METRICS,
+    SIDES,
     VERDICT,
     read_items,
     read_series,
+    run_parameters,
 )
 from warehouse.analysis.decisions.sides import resolve_sides
 from warehouse.analysis.decisions.task_columns import slices, task_values
@@ -36,28 +38,15 @@ if TYPE_CHECKING:
 
 # Fewer of them hardly move a pass rate.
 _MANY = 0.05
-_UNANSWERED = """
-WITH series AS (
-    SELECT unnest($place) AS place, unnest($suite) AS suite, unnest($run_id) AS run_id,
-        unnest($task_set) AS task_set, unnest($provider) AS provider, unnest($model) AS model,
-        unnest($settings) AS settings
-)
-
-SELECT series.place, sum(facts.n_unanswered), sum(facts.n_results)
-FROM series
-JOIN scores.entries AS entries
-    ON entries.suite = series.suite
-    AND entries.run_id = series.run_id
-    AND entries.task_set = series.task_set
-    AND entries.provider IS NOT DISTINCT FROM series.provider
-    AND entries.model = series.model
-    AND entries.settings = series.settings
-    AND NOT entries.is_replay
-JOIN scores.completed_facts AS facts ON entries.entry = facts.entry
-GROUP BY series.place
+_UNANSWERED = (
+    SIDES
+    + """
+SELECT sides.place, sum(facts.n_unanswered), sum(facts.n_results)
+FROM sides
+JOIN scores.completed_facts AS facts ON sides.entry = facts.entry
+GROUP BY sides.place
 """
-
-
+)
 _METRICS = """
 SELECT scored.metric
 FROM scores.scored_tasks AS scored
@@ -287,13 +276,11 @@ def unanswered_calls(
         connection: an open warehouse.
         runs: the runs of each series.
     """
-    calls = [
-        {**key._asdict(), "place": place, "run_id": run_id}
+    parameters = run_parameters(
+        (place, key, run_id)
         for place, (key, run_ids) in enumerate(runs.items())
         for run_id in run_ids
-    ]
-    names = ("place", "suite", "run_id", "task_set", "provider", "model", "settings")
-    parameters = {name: [call[name] for call in calls] for name in names}
+    )
     counts = {
         place: rest for place, *rest in connection.execute(_UNANSWERED, parameters).fetchall()
     }

@@ -87,7 +87,8 @@ _OF_SIDE = """
     AND {table}.model = {sides}.model
     AND {table}.settings = {sides}.settings
 """
-_SIDES = (
+# Runs of series, see `run_parameters`, with their entries.
+SIDES = (
     """
 WITH named AS (
     SELECT unnest($place) AS place, unnest($suite) AS suite, unnest($task_set) AS task_set,
@@ -107,7 +108,7 @@ sides AS (
 )
 # The hash of a task is that of the call. A run asks one version of a task.
 _ASKED = (
-    _SIDES
+    SIDES
     + """
 SELECT sides.place, facts.task_id, facts.task_hash
 FROM scores.task_facts AS facts
@@ -120,7 +121,7 @@ ORDER BY ALL
 )
 # The list of a task's scores is made of the rows that are left: it is slow.
 _SCORED = (
-    _SIDES
+    SIDES
     + """
 SELECT
     sides.place, scored.task_id, scored.scorer, scored.metric, scored.filter, {scored} AS scored
@@ -133,7 +134,7 @@ WHERE scored.task_id IS NOT NULL AND {metric}
 # The least and most that each task can count, whose attempts lack a verdict. The first condition
 # is of the table that all others are computed from.
 _BOUNDS = (
-    _SIDES
+    SIDES
     + """
 SELECT sides.place, rates.task_id, rates.min_rate, rates.max_rate, rates.n_missing
 FROM scores.task_rates AS rates
@@ -142,7 +143,7 @@ WHERE rates.n_results > rates.n_judged AND rates.n_missing > 0 AND rates.task_id
 """
 )
 _OF_CALLS = (
-    _SIDES  # noqa: S608 - `value` is one of the constants above
+    SIDES  # noqa: S608 - `value` is one of the constants above
     + """
 , calls AS (
     SELECT *, coalesce(availability_status = 'ok' AND success, false) AS is_answered
@@ -341,6 +342,17 @@ def sided_runs(
     return [SidedRun(SeriesKey(*row[:6]), *row[6:]) for row in rows]
 
 
+def run_parameters(runs: Iterable[tuple[int, SeriesKey, str]]) -> dict[str, object]:
+    """Return the parameters of `SIDES`: a list of each column.
+
+    Args:
+        runs: the place of each in what is asked, its series and its ID.
+    """
+    names = ("place", *SeriesKey._fields[1:], "run_id")
+    rows = [(place, *key[1:], run_id) for place, key, run_id in runs]
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
 def read_series(
     connection: duckdb.DuckDBPyConnection,
     sides: Sequence[ResolvedSide],
@@ -375,10 +387,7 @@ def read_series(
         key: tuple(run for run in runs if run.key == key and run.position > position)
         for key, position in positions.items()
     }
-    parameters: dict[str, object] = {
-        name: [getattr(run.key, name) for run in counted] for name in SeriesKey._fields[1:]
-    }
-    parameters |= {"place": list(range(len(counted))), "run_id": [run.run_id for run in counted]}
+    parameters = run_parameters((at, run.key, run.run_id) for at, run in enumerate(counted))
     asked = _asked(connection, counted, {**parameters, "is_verdict": metric == VERDICT})
     of_metric = rescorer if metric == VERDICT else None
     scored = _scored(connection, metric, counted, parameters, of_metric)
