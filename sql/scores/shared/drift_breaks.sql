@@ -7,14 +7,7 @@
 -- last_run_id: the last run
 -- shift: after less before: points of the pass rate, the logarithm of the ratio for other metrics
 -- margin: half the width of its 95 % interval
-WITH
--- As one value: by the suite alone, which all of them share, run times could be joined with each other.
-places AS (
-    SELECT {suite: suite, position: position} AS place, run_id
-    FROM scores.run_times
-),
-
-compared AS MATERIALIZED (
+WITH compared AS MATERIALIZED (
     SELECT runs.*, times.position
     FROM scores.series_runs AS runs
     JOIN scores.run_times AS times
@@ -170,6 +163,12 @@ summed AS (
 subjects AS (
     SELECT DISTINCT subject, suite, task_set, provider, model, settings
     FROM compared
+),
+
+runs AS (
+    SELECT subject, map_from_entries(list(DISTINCT {position: position, run_id: run_id})) AS ids
+    FROM compared
+    GROUP BY subject
 ),
 
 of_runs AS (
@@ -338,10 +337,10 @@ SELECT
     likeliest.subject,
     likeliest.n_runs,
     likeliest.n_tasks_both AS n_tasks,
-    first.run_id AS first_run_id,
-    last.run_id AS last_run_id,
-    before.run_id AS before_run_id,
-    after.run_id AS after_run_id,
+    runs.ids[likeliest.first_position] AS first_run_id,
+    runs.ids[likeliest.last_position] AS last_run_id,
+    runs.ids[likeliest.position] AS before_run_id,
+    runs.ids[likeliest.next_position] AS after_run_id,
     likeliest.shift,
     likeliest.margin,
     CASE
@@ -354,7 +353,4 @@ SELECT
     likeliest.n_breaks,
     likeliest.p_value
 FROM likeliest
-JOIN places AS first ON {suite: likeliest.suite, position: likeliest.first_position} = first.place
-JOIN places AS last ON {suite: likeliest.suite, position: likeliest.last_position} = last.place
-JOIN places AS before ON {suite: likeliest.suite, position: likeliest.position} = before.place
-JOIN places AS after ON {suite: likeliest.suite, position: likeliest.next_position} = after.place
+JOIN runs ON likeliest.subject = runs.subject

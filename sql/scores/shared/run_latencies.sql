@@ -1,6 +1,6 @@
 -- The latency of each model in each run, over the answered calls, as sync keeps it: a page of a
 -- large store reads a row of each run, in place of all of its calls.
--- by_run: scores.call_facts
+-- by_run: scores.call_facts, scores.setups, scores.task_facts
 -- grain: run × provider × model × settings
 -- inherits: scores.call_facts
 -- n_timed: answered calls with a known latency, without answers that came from a cache
@@ -31,27 +31,38 @@ WITH answered AS (
     GROUP BY run_id, series
 ),
 
+-- Runs that asked a model any task more than once: their calls are not independent.
+repeating AS (
+    SELECT entry
+    FROM scores.setups
+    SEMI JOIN (
+        SELECT suite, run_id
+        FROM scores.task_facts
+        WHERE n_results > 1
+    ) AS repeated USING (suite, run_id)
+),
+
 tasks AS (
     SELECT
-        entry,
+        any_value(run_id) AS run_id,
+        any_value(series) AS series,
         count(latency_ms) AS n_timed,
         count(ttft_ms) AS n_started
     FROM scores.call_facts
-    SEMI JOIN scores.repeated_entries USING (entry)
+    SEMI JOIN repeating USING (entry)
     WHERE is_answered
     GROUP BY entry, task_id
 ),
 
 repeated AS (
     SELECT
-        entries.run_id,
-        entries.series,
-        count(*) FILTER (tasks.n_timed > 0) AS n_timed_tasks,
-        count(*) FILTER (tasks.n_started > 0) AS n_started_tasks,
-        independent_tasks(sum(tasks.n_timed), sum(tasks.n_timed ** 2)) AS n_independent
+        run_id,
+        series,
+        count(*) FILTER (n_timed > 0) AS n_timed_tasks,
+        count(*) FILTER (n_started > 0) AS n_started_tasks,
+        independent_tasks(sum(n_timed), sum(n_timed ** 2)) AS n_independent
     FROM tasks
-    JOIN scores.repeated_entries AS entries ON tasks.entry = entries.entry
-    GROUP BY entries.run_id, entries.series
+    GROUP BY run_id, series
 ),
 
 ranked AS (

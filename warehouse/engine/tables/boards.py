@@ -15,7 +15,11 @@ from warehouse.engine.tables.pair_tests import update_pair_tests
 from warehouse.engine.tables.raters.corrected_means import update_corrected_means
 from warehouse.engine.tables.raters.judge_agreement import update_judge_agreement
 from warehouse.engine.tables.raters.vote_scores import update_vote_scores
-from warehouse.engine.tables.run_metrics import compute_run_metrics, update_run_metrics
+from warehouse.engine.tables.run_metrics import (
+    compute_run_metrics,
+    scored_runs,
+    update_run_metrics,
+)
 from warehouse.engine.tables.runs import in_parts, runs_in
 from warehouse.engine.tables.score_tables import replace_runs, restricted_query
 from warehouse.engine.views.sql_files import shipped_sql
@@ -106,11 +110,6 @@ CREATE OR REPLACE TEMP TABLE changes_of_part (
     entry UBIGINT, task UBIGINT, scorer VARCHAR, metric VARCHAR, filter VARCHAR,
     score DOUBLE, previous_score DOUBLE, change VARCHAR
 )
-"""
-_DISTINCT_RUNS = "(SELECT DISTINCT suite, run_id, true AS is_new FROM runs_of_part)"
-_SCORED = """
-SELECT true FROM scores.run_metrics SEMI JOIN runs_of_part USING (entry)
-WHERE NOT is_verdict LIMIT 1
 """
 _INSERT_CHANGES = """
 INSERT INTO changes_of_part
@@ -260,8 +259,7 @@ def _compute_score_changes(connection: duckdb.DuckDBPyConnection, sql: str) -> N
     Planning the query would take longer than the rest of a small sync.
     """
     connection.execute(_SCORE_CHANGES)
-    is_scored = bool(connection.execute(_SCORED).fetchall())
-    runs = runs_in(connection, _DISTINCT_RUNS) if is_scored else None
+    runs = scored_runs(connection, "runs_of_part")
     if runs is not None:
         query, parameters = restricted_query(sql, _READ_BY_CHANGES, runs)
         connection.execute(_INSERT_CHANGES.format(query=query), parameters)

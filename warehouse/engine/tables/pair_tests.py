@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from warehouse.engine.tables.run_metrics import scored_runs
+from warehouse.engine.tables.score_tables import restricted_query
 from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import duckdb
 
@@ -45,6 +47,8 @@ CREATE OR REPLACE TEMP TABLE tested_runs AS
     FROM scores.board_runs
     SEMI JOIN (FROM tested_boards WHERE part = {part}) AS boards USING (suite, task_set)
 """
+# What the scores of models are read from, of runs that have others than verdicts.
+_READ_BY_SCORES = ("scores.recorded_attempts",)
 # The number of models by metric: kept with each pair, and too large for some.
 _CONTESTS = """
 CREATE OR REPLACE TEMP TABLE contests AS
@@ -160,8 +164,7 @@ def _count_pairs(connection: duckdb.DuckDBPyConnection, part: int, changed: str)
     """Put pairs of some boards into the temporary table `counted_pairs`, and keep them."""
     [(n_runs,)] = connection.execute(_TESTED_RUNS.format(part=part)).fetchall()
     files = {file.qualified: file.sql for file in shipped_sql()}
-    scores = files["scores.board_scores"].replace("scores.board_runs", "tested_runs")
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE tested_scores AS {scores}")
+    _score_models(connection, files)
     connection.execute(_CONTESTS)
     connection.execute(_COUNTED_MODELS.format(changed=changed))
     connection.execute(_SET_NUMBERS)
@@ -175,6 +178,23 @@ def _count_pairs(connection: duckdb.DuckDBPyConnection, part: int, changed: str)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE counted_pairs AS {pairs}")
     kept = files["scores.board_pairs"].replace("scores.pair_counts", "counted_pairs")
     connection.execute(f"INSERT INTO scores.board_pairs {kept}")
+
+
+def _score_models(connection: duckdb.DuckDBPyConnection, files: Mapping[str, str]) -> None:
+    """Put the scores of the models on some boards into the temporary table `tested_scores`.
+
+    Planning what reads other scores than verdicts would take longer than the rest of a small sync.
+    """
+    scores = files["scores.board_scores"].replace("scores.board_runs", "tested_runs")
+    parameters: list[str] = []
+    runs = scored_runs(connection, "tested_runs")
+    if runs is None:
+        scores = scores.replace("scores.task_attempts", "scores.verdict_attempts")
+    else:
+        attempts = f"FROM ({files['scores.task_attempts']})"
+        scores = scores.replace("FROM scores.task_attempts", attempts)
+        scores, parameters = restricted_query(scores, _READ_BY_SCORES, runs)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE tested_scores AS {scores}", parameters)
 
 
 def _add_tests(connection: duckdb.DuckDBPyConnection, pairs: Sequence[_Pair]) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from warehouse.engine.tables.runs import Runs
     from warehouse.engine.views.sql_files import SqlFile
 
 _MEASURED_RUNS = """
@@ -33,6 +34,12 @@ INSERT INTO measured_runs
         SELECT suite, run_id FROM scores.run_metrics
     )
     WHERE list_contains($suites, suite)
+"""
+_SCORED_RUNS = """
+CREATE OR REPLACE TEMP TABLE scored_runs AS
+    SELECT DISTINCT runs.suite, runs.run_id, true AS is_new
+    FROM {table} AS runs
+    SEMI JOIN (FROM scores.run_metrics WHERE NOT is_verdict) AS metrics USING (entry)
 """
 _ALL_RUNS = "(SELECT DISTINCT suite, run_id, true AS is_new FROM scores.entries)"
 
@@ -63,6 +70,19 @@ def update_run_metrics(
     if rescored:
         connection.execute(_RESCORED_RUNS, {"suites": sorted(rescored)})
     _measure(connection, file, "measured_runs")
+
+
+def scored_runs(connection: duckdb.DuckDBPyConnection, table: str) -> Runs | None:
+    """Return the runs in a table that have other scores than verdicts; None if none has.
+
+    They are in the temporary table `scored_runs`, which the next call replaces.
+
+    Args:
+        connection: the warehouse.
+        table: a temporary table (suite, run_id, entry).
+    """
+    connection.execute(_SCORED_RUNS.format(table=table))
+    return runs_in(connection, "scored_runs")
 
 
 def _measure(connection: duckdb.DuckDBPyConnection, file: SqlFile, table: str) -> None:
