@@ -92,4 +92,6 @@ def _figures(drawing: Drawing) -> Iterator[Table]:
     for shares in (SHARES, ()):
         rows = [row for row in drawing.rows if row["is_rate"] is bool(shares)]
         if rows:
-            yield table(rows, drawing.columns, shares=shares, limit=_FIGURES)
+            # Rows that a drawing leaves out are all of one kind.
+            n_rows = len(rows) + drawing.n_left_out
+            yield table(rows, drawing.columns, shares=shares, limit=_FIGURES, n_rows=n_rows)

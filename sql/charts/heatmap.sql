@@ -1,11 +1,16 @@
--- The latest score of each model on each task, with the means of the task and of the model. Adaptive runs,
--- whose tasks were chosen by the answers, are left out: those means would say nothing.
--- grain: suite × task set × metric × scorer × filter × provider × model × settings × task
--- value: mean of the attempts, from 0 to 1
--- task_mean: mean over the models that were asked
+-- The latest scores of each model on the tasks of a task set, with the means of the tasks and of the model.
+-- Adaptive runs, whose tasks were chosen by the answers, are left out: those means would say nothing.
+-- grain: suite × task set × metric × scorer × filter × provider × model × settings
 -- model_mean: mean over the tasks that the model was asked
+-- places: of the tasks that it was asked, their places in task_ids from 0, ascending
+-- scores: its means of the attempts at these, from 0 to 1
+-- task_ids: all tasks of the set by the metric, the easiest first; NULL but for the best model, as they are
+--     the same of all
+-- task_means: means of these over the models that were asked; NULL where task_ids is
 WITH latest AS (
-    SELECT suite, task_set, metric, scorer, filter, provider, model, settings, task_id, score
+    SELECT
+        suite, task_set, metric, scorer, filter, provider, model, settings, task_id, score, series,
+        task
     FROM scores.board_scores
     ANTI JOIN (FROM scores.run_headers WHERE is_adaptive) USING (suite, run_id)
     WHERE
@@ -17,51 +22,67 @@ WITH latest AS (
 ),
 
 tasks AS (
-    SELECT suite, task_set, metric, scorer, filter, task_id, exact_mean(score) AS task_mean
-    FROM latest
-    GROUP BY suite, task_set, metric, scorer, filter, task_id
+    SELECT *, row_number() OVER (
+        PARTITION BY suite, task_set, metric, scorer, filter ORDER BY task_mean DESC, task_id
+    ) - 1 AS place
+    FROM (
+        SELECT
+            suite, task_set, metric, scorer, filter, task,
+            any_value(task_id) AS task_id,
+            exact_mean(score) AS task_mean
+        FROM latest
+        GROUP BY suite, task_set, metric, scorer, filter, task
+    )
+),
+
+boards AS (
+    SELECT
+        suite, task_set, metric, scorer, filter,
+        list(task_id ORDER BY place) AS task_ids,
+        list(task_mean ORDER BY place) AS task_means
+    FROM tasks
+    GROUP BY suite, task_set, metric, scorer, filter
 ),
 
 models AS (
     SELECT
-        suite, task_set, metric, scorer, filter, provider, model, settings,
-        exact_mean(score) AS model_mean
+        latest.suite, latest.task_set, latest.metric, latest.scorer, latest.filter,
+        any_value(latest.provider) AS provider,
+        any_value(latest.model) AS model,
+        any_value(latest.settings) AS settings,
+        exact_mean(latest.score) AS model_mean,
+        list(tasks.place ORDER BY tasks.place) AS places,
+        list(latest.score ORDER BY tasks.place) AS scores
     FROM latest
-    GROUP BY suite, task_set, metric, scorer, filter, provider, model, settings
+    JOIN tasks
+        ON latest.task = tasks.task
+        AND latest.metric = tasks.metric
+        AND latest.scorer IS NOT DISTINCT FROM tasks.scorer
+        AND latest.filter IS NOT DISTINCT FROM tasks.filter
+    GROUP BY
+        latest.suite, latest.task_set, latest.metric, latest.scorer, latest.filter, latest.series
+),
+
+ranked AS (
+    SELECT *, row_number() OVER (
+        PARTITION BY suite, task_set, metric, scorer, filter
+        ORDER BY model_mean DESC, provider, model, settings
+    ) AS rank
+    FROM models
 )
 
 SELECT
-    latest.suite,
-    latest.task_set,
-    latest.metric,
-    latest.scorer,
-    latest.filter,
-    latest.provider,
-    latest.model,
-    latest.settings,
-    latest.task_id,
-    latest.score AS value,
-    tasks.task_mean,
-    models.model_mean,
-    latest.metric = 'passed' AS is_rate
-FROM latest
-JOIN tasks
-    ON latest.suite = tasks.suite
-    AND latest.task_set = tasks.task_set
-    AND latest.metric = tasks.metric
-    AND latest.scorer IS NOT DISTINCT FROM tasks.scorer
-    AND latest.filter IS NOT DISTINCT FROM tasks.filter
-    AND latest.task_id IS NOT DISTINCT FROM tasks.task_id
-JOIN models
-    ON latest.suite = models.suite
-    AND latest.task_set = models.task_set
-    AND latest.metric = models.metric
-    AND latest.scorer IS NOT DISTINCT FROM models.scorer
-    AND latest.filter IS NOT DISTINCT FROM models.filter
-    AND latest.provider IS NOT DISTINCT FROM models.provider
-    AND latest.model IS NOT DISTINCT FROM models.model
-    AND latest.settings = models.settings
+    ranked.* EXCLUDE (rank),
+    boards.task_ids,
+    boards.task_means,
+    ranked.metric = 'passed' AS is_rate
+FROM ranked
+LEFT JOIN boards
+    ON ranked.rank = 1
+    AND ranked.suite = boards.suite
+    AND ranked.task_set = boards.task_set
+    AND ranked.metric = boards.metric
+    AND ranked.scorer IS NOT DISTINCT FROM boards.scorer
+    AND ranked.filter IS NOT DISTINCT FROM boards.filter
 ORDER BY
-    latest.suite, latest.task_set, latest.metric, latest.scorer, latest.filter,
-    models.model_mean DESC, latest.provider, latest.model, latest.settings,
-    tasks.task_mean DESC, latest.task_id
+    ranked.suite, ranked.task_set, ranked.metric, ranked.scorer, ranked.filter, ranked.rank

@@ -84,7 +84,8 @@ def rows_of(store, name):
     chart = next(chart for chart in CHARTS if chart.name == name)
     with store.reading() as connection:
         [panel] = panels_of(connection, chart, dict.fromkeys(chart.takes))
-    return panel.rows
+    rows = chart.draw(panel).rows
+    return panel.rows if rows is None else list(rows)
 
 
 def mean(values):

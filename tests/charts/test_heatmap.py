@@ -30,13 +30,7 @@ def panel(cells):
 
     tasks = {task: mean(1, task) for _, task in cells}
     models = {model: mean(0, model) for model, _ in cells}
-    rows = [
-        {"label": model, "task_id": task, "value": share,
-         "task_mean": tasks[task], "model_mean": models[model]}
-        for (model, task), share in cells.items()
-    ]  # fmt: skip
-    rows.sort(key=lambda row: (-row["model_mean"], row["label"], -row["task_mean"]))
-    return Panel(title="suite", metric="passed", is_rate=True, rows=rows, width=WIDTH)
+    return panel_of(cells, tasks, models)
 
 
 def lines_of(drawn, n_tasks):
@@ -117,7 +111,8 @@ def test_the_largest_picture_is_below_a_megabyte():
     cells = {
         (f"m{m}", f"t{t}"): float(chance.random() < 0.5) for m in range(52) for t in range(2100)
     }
-    drawn = CHART.draw(panel_of(cells))
+    models, tasks = (dict.fromkeys(names, 0.5) for names in zip(*cells, strict=True))
+    drawn = CHART.draw(panel_of(cells, tasks, models))
     assert "the best 50 of 52 models" in drawn.notes[0]
     assert "the 2000 of 2100 tasks on which models differ most" in drawn.notes[1]
     drawing = Drawing(
@@ -127,10 +122,20 @@ def test_the_largest_picture_is_below_a_megabyte():
     assert len(as_svg(drawing)) < 1_000_000
 
 
-def panel_of(cells):
-    """Return a large panel without the cost of the means: all are equal."""
+def panel_of(cells, task_means, model_means):
+    """Return a panel of cells with the means of its tasks and models."""
+    task_ids = sorted(task_means, key=lambda task: (-task_means[task], task))
+    of_board = {"task_ids": task_ids, "task_means": [task_means[task] for task in task_ids]}
+    places = {task: place for place, task in enumerate(task_ids)}
+    asked = {model: {} for model in model_means}
+    for (model, task), share in cells.items():
+        asked[model][places[task]] = share
     rows = [
-        {"label": model, "task_id": task, "value": share, "task_mean": 0.5, "model_mean": 0.5}
-        for (model, task), share in cells.items()
-    ]
+        {"label": model, "model_mean": mean, "task_ids": None, "task_means": None}
+        | {"places": sorted(asked[model]),
+           "scores": [share for _, share in sorted(asked[model].items())]}
+        for model, mean in model_means.items()
+    ]  # fmt: skip
+    first, *others = sorted(rows, key=lambda row: (-row["model_mean"], row["label"]))
+    rows = [first | of_board, *others]
     return Panel(title="suite", metric="passed", is_rate=True, rows=rows, width=WIDTH)

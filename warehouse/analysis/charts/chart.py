@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.analysis.charts.theme import WIDTH, themed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import altair as alt
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PanelRow = dict[str, Any]
 # Columns of the tables behind charts that are pass rates in panels of rates.
+MOST_ROWS = 5_000  # of such a table that a page shows: a heat map of 50 models has 100,000 cells
 SHARES = ("value", "value_low", "value_high", "task_mean", "model_mean")
 
 
@@ -49,11 +50,15 @@ class DrawnPanel:
             show.
         words: what it shows, for those who cannot see it.
         notes: what it leaves out, and why.
+        rows: rows of the table behind it, at most `MOST_ROWS`; None for those of the panel.
+        n_left_out: how many more such rows there are.
     """
 
     chart: Callable[[], Picture] | None
     words: str
     notes: list[str] = field(default_factory=list)
+    rows: Iterable[PanelRow] | None = None
+    n_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +94,7 @@ class Drawing:
         notes: what the picture leaves out, and why.
         columns: names of the columns of the table behind it.
         rows: the rows of that table; `is_rate` says whether those of `SHARES` are pass rates.
+        n_left_out: how many more rows it would have.
         left_out: the sentence on tasks that all of it leaves out, a title; empty for none.
     """
 
@@ -99,6 +105,7 @@ class Drawing:
     notes: list[str]
     columns: tuple[str, ...]
     rows: list[Row]
+    n_left_out: int = 0
     left_out: str = ""
 
     @property

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from warehouse.core.types import Row
 
 _Values: TypeAlias = tuple[Any, ...]
+BOARD_SCORES = "scores.board_scores"
 _BY = ("suite", "task_set", "metric", "scorer", "filter")
 _MODEL = ("provider", "model", "settings")
 _LABEL = 30  # cells, as on a terminal
@@ -29,7 +30,11 @@ _TITLE = 44  # wider in bold letters than the narrowest picture otherwise
 
 
 def panels_of(
-    connection: duckdb.DuckDBPyConnection, chart: Chart, wanted: Mapping[str, str | None]
+    connection: duckdb.DuckDBPyConnection,
+    chart: Chart,
+    wanted: Mapping[str, str | None],
+    *,
+    scores: str = BOARD_SCORES,
 ) -> list[Panel]:
     """Return the panels of a chart.
 
@@ -37,13 +42,13 @@ def panels_of(
         connection: an open warehouse.
         chart: the chart.
         wanted: values of the parameters of its query.
+        scores: the table or view that has the rows of `BOARD_SCORES` which its query reads.
     """
-    query = (SQL / "charts" / f"{chart.name}.sql").read_text("utf-8")
+    query = (SQL / "charts" / f"{chart.name}.sql").read_text("utf-8").replace(BOARD_SCORES, scores)
     with query_errors(is_users=False):
         executed = connection.execute(query, dict(wanted))
         names = [column[0] for column in executed.description or ()]
         rows = executed.fetchall()
-    # A heat map has a hundred thousand rows: their columns are not looked up by name.
     place = itemgetter(*(names.index(name) for name in _BY if name in names))
     return [_panel(names, list(group)) for _, group in groupby(rows, key=place)]
 

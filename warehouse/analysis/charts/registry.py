@@ -110,8 +110,12 @@ def draw_panels(
     drawing = _drawing(chart, shown[:_MAX_PANELS], notes, width)
     if not has_table:
         return drawing
-    rows = [row for panel, _ in shown[:_MAX_PANELS] for row in _table_rows(chart, panel)]
-    return replace(drawing, rows=rows)
+    shown = shown[:_MAX_PANELS]
+    return replace(
+        drawing,
+        rows=[row for panel, picture in shown for row in _table_rows(chart, panel, picture)],
+        n_left_out=sum(picture.n_left_out for _, picture in shown),
+    )
 
 
 def _chart(name: str) -> Chart:
@@ -154,7 +158,7 @@ def _drawing(
     )
 
 
-def _table_rows(chart: Chart, panel: Panel) -> Iterator[Row]:
+def _table_rows(chart: Chart, panel: Panel, picture: DrawnPanel) -> Iterator[Row]:
     place = {"panel": panel.title, "is_rate": panel.is_rate}
-    for row in panel.rows:
+    for row in panel.rows if picture.rows is None else picture.rows:
         yield place | {name: row.get(name) for name in chart.columns}

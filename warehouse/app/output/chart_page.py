@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from warehouse.analysis.charts.chart import SHARES
+from warehouse.analysis.charts.chart import MOST_ROWS, SHARES
 from warehouse.analysis.charts.svg import as_svg
 from warehouse.analysis.charts.theme import STYLE
 from warehouse.app.output.html import render
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from warehouse.analysis.charts.chart import Drawing
 
 _TEMPLATE = Path(__file__).with_name("templates") / "chart_page.html"
-_ROWS = 5_000  # a heat map of 50 models has 100,000 cells: 10 MB
 _STYLE = STYLE + "figure { margin: 1rem 0; }\n"
 
 
 def as_page(drawing: Drawing) -> str:
     """Return a self-contained page without scripts."""
-    shown = drawing.rows[:_ROWS]
+    shown = drawing.rows[:MOST_ROWS]
     rows = [[_shown(row, name) for name in drawing.columns] for row in shown]
     numeric = [any(_is_number(row[name]) for row in shown) for name in drawing.columns]
     return render(
@@ -36,7 +35,7 @@ def as_page(drawing: Drawing) -> str:
         style=_STYLE,
         picture=Markup(as_svg(drawing, has_style=False)),  # noqa: S704 - Vega escapes texts
         notes=drawing.notes,
-        n_left_out=len(drawing.rows) - len(rows),
+        n_left_out=len(drawing.rows) - len(rows) + drawing.n_left_out,
         columns=[heading(human(name)) for name in drawing.columns],
         rows=rows,
         numeric=numeric,

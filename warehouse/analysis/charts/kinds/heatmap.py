@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import groupby
-from typing import TYPE_CHECKING
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import altair as alt
 import numpy as np
 
 from warehouse.analysis.charts.axes import MODELS, figure, picture
-from warehouse.analysis.charts.chart import Chart, DrawnPanel, Panel, PanelRow
+from warehouse.analysis.charts.chart import MOST_ROWS, Chart, DrawnPanel, Panel, PanelRow
 from warehouse.analysis.charts.kinds.clusters import clustered
 from warehouse.analysis.charts.kinds.shares import shares, step_of
 from warehouse.analysis.charts.theme import GRID
 from warehouse.core.text.formatting import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 _MAX_MODELS = 50
@@ -30,43 +32,60 @@ _DRAWN = ("label", "task", "place", "value")
 _OF_LINES = ("label", "x", "value", "path")
 
 
+class _Board(NamedTuple):
+    """What a heat map shows: models, tasks, and the score of each model on each task."""
+
+    models: list[str]
+    tasks: list[str | None]
+    cells: NDArray[np.float64]
+
+
 def _draw(panel: Panel) -> DrawnPanel:
-    models = list(dict.fromkeys(row["label"] for row in panel.rows))[:_MAX_MODELS]
-    tasks = _tasks(panel.rows)
+    board = _board(panel.rows)
+    n_cells = sum(len(row["places"]) for row in panel.rows)
     return DrawnPanel(
-        chart=partial(_chart, panel, models, tasks),
+        chart=partial(_chart, panel, board),
         words=_words(panel),
-        notes=_notes(panel, models, tasks),
+        notes=_notes(panel, board),
+        rows=islice(_table_rows(panel.rows), MOST_ROWS),
+        n_left_out=max(n_cells - MOST_ROWS, 0),
     )
 
 
-def _chart(panel: Panel, models: list[str], tasks: list[str | None]) -> alt.Chart:
-    cells = _cells(panel.rows, models, tasks)
-    models = [models[place] for place in clustered(cells)]
-    tasks = [tasks[place] for place in clustered(cells.T)]
-    cells = _cells(panel.rows, models, tasks)
+def _board(rows: list[PanelRow]) -> _Board:
+    """Return the best models on the tasks that are shown.
+
+    If there are too many tasks, those that models differ on most. A cell is NaN where a model was
+    not asked.
+    """
+    shown = rows[:_MAX_MODELS]
+    names, means = rows[0]["task_ids"], rows[0]["task_means"]
+    cells = np.full((len(shown), len(names)), np.nan)
+    for line, row in zip(cells, shown, strict=True):
+        line[row["places"]] = row["scores"]
+    apart = sorted(range(len(names)), key=lambda at: (abs(means[at] - 0.5), names[at] or ""))
+    kept = sorted(apart[:_MAX_TASKS], key=lambda at: (-means[at], names[at] or ""))
+    return _Board([row["label"] for row in shown], [names[at] for at in kept], cells[:, kept])
+
+
+def _table_rows(rows: list[PanelRow]) -> Iterator[PanelRow]:
+    """Yield the cells of all models, as the table behind the picture has them."""
+    names, means = rows[0]["task_ids"], rows[0]["task_means"]
+    for row in rows:
+        for place, score in zip(row["places"], row["scores"], strict=True):
+            of_task = {"task_id": names[place], "task_mean": means[place]}
+            yield {**row, **of_task, "value": score}
+
+
+def _chart(panel: Panel, board: _Board) -> alt.Chart:
+    lines, columns = clustered(board.cells), clustered(board.cells.T)
+    models = [board.models[place] for place in lines]
+    tasks = [board.tasks[place] for place in columns]
+    cells = board.cells[np.ix_(lines, columns)]
     width = panel.width + _MORE
     if len(tasks) <= _NAMED:
         return _squares(cells, models, tasks, width)
     return _lines(cells, models, width)
-
-
-def _tasks(rows: list[PanelRow]) -> list[str | None]:
-    """Return the tasks that are shown: if there are too many, those that models differ on most."""
-    means: dict[str | None, float] = {row["task_id"]: row["task_mean"] for row in rows}
-    apart = sorted(means, key=lambda task: (abs(means[task] - 0.5), task or ""))
-    return sorted(apart[:_MAX_TASKS], key=lambda task: (-means[task], task or ""))
-
-
-def _cells(rows: list[PanelRow], models: list[str], tasks: list[str | None]) -> NDArray[np.float64]:
-    """Return the share of each model (line) on each task (column); NaN where it was not asked."""
-    lines = {label: place for place, label in enumerate(models)}
-    columns = {task: place for place, task in enumerate(tasks)}
-    cells = np.full((len(models), len(tasks)), np.nan)
-    for row in rows:
-        if row["label"] in lines and row["task_id"] in columns:
-            cells[lines[row["label"]], columns[row["task_id"]]] = row["value"]
-    return cells
 
 
 def _squares(
@@ -95,11 +114,12 @@ def _n_tasks(n: int) -> str:
 
 def _lines(cells: NDArray[np.float64], models: list[str], width: int) -> alt.Chart:
     """Return a mark for each model and colour: one for each cell would make files of 20 MB."""
-    scale = width / cells.shape[1]
+    n_tasks = cells.shape[1]
+    ends = [f"{place * width / n_tasks:.5g}" for place in range(n_tasks + 1)]
     rows = [
         {"label": label, "x": 0, "value": value, "path": path}
-        for label, line in zip(models, cells, strict=True)
-        for value, path in _paths(line, scale)
+        for label, line in zip(models, cells.tolist(), strict=True)
+        for value, path in _paths(line, ends)
     ]
     chart = picture(rows, _OF_LINES, width=width, height=alt.Step(_ROW))
     # A symbol of the size 4 is drawn as its path says, in pixels.
@@ -108,7 +128,7 @@ def _lines(cells: NDArray[np.float64], models: list[str], width: int) -> alt.Cha
     ).encode(
         x=alt.X(
             "x:Q",
-            title=_n_tasks(cells.shape[1]),
+            title=_n_tasks(n_tasks),
             axis=alt.Axis(domain=False, ticks=False, labels=False, grid=False),
             scale=alt.Scale(domain=[0, 1]),
         ),
@@ -119,17 +139,17 @@ def _lines(cells: NDArray[np.float64], models: list[str], width: int) -> alt.Cha
     return lines
 
 
-def _paths(line: NDArray[np.float64], scale: float) -> list[tuple[float, str]]:
+def _paths(line: list[float], ends: list[str]) -> list[tuple[float, str]]:
     """Return for each colour of a line a value of that colour, and the path of its cells."""
     paths: dict[int, list[str]] = {}
     values: dict[int, float] = {}
-    start = 0
-    for step, group in groupby(step_of(float(value)) for value in line):
-        end = start + sum(1 for _ in group)
+    steps = list(map(step_of, line))
+    changes = [at for at in range(1, len(line)) if steps[at] != steps[at - 1]]
+    for start, end in pairwise([0, *changes, len(line)]):
+        step = steps[start]
         if step is not None:
-            values.setdefault(step, float(line[start]))
-            paths.setdefault(step, []).append(f"M{start * scale:.5g},0H{end * scale:.5g}")
-        start = end
+            values.setdefault(step, line[start])
+            paths.setdefault(step, []).append(f"M{ends[start]},0H{ends[end]}")
     return [(values[step], "".join(paths[step])) for step in sorted(paths)]
 
 
@@ -140,21 +160,18 @@ def _name(task: str | None, places: dict[str | None, int]) -> str:
 
 
 def _words(panel: Panel) -> str:
-    means = {row["label"]: row["model_mean"] for row in panel.rows}
-    models = (f"{label} {figure(panel, mean)}" for label, mean in list(means.items())[:5])
+    models = (f"{row['label']} {figure(panel, row['model_mean'])}" for row in panel.rows[:5])
     return f"mean over the tasks asked: {'; '.join(models)}"
 
 
-def _notes(panel: Panel, models: list[str], tasks: list[str | None]) -> list[str]:
+def _notes(panel: Panel, board: _Board) -> list[str]:
     notes = []
-    n_models = len({row["label"] for row in panel.rows})
-    if n_models > len(models):
-        notes.append(f"{panel.title}: the best {len(models)} of {n_models} models")
-    n_tasks = len({row["task_id"] for row in panel.rows})
-    if n_tasks > len(tasks):
-        notes.append(
-            f"{panel.title}: the {len(tasks)} of {n_tasks} tasks on which models differ most"
-        )
+    n_shown, n_models = len(board.models), len(panel.rows)
+    if n_models > n_shown:
+        notes.append(f"{panel.title}: the best {n_shown} of {n_models} models")
+    n_shown, n_tasks = len(board.tasks), len(panel.rows[0]["task_ids"])
+    if n_tasks > n_shown:
+        notes.append(f"{panel.title}: the {n_shown} of {n_tasks} tasks on which models differ most")
     return notes
 
 
