@@ -81,11 +81,16 @@ def environment(*folders: Path) -> jinja2.Environment:
     They escape every value for HTML, with control and invisible characters as in tables.
     """
     import jinja2  # takes 40 ms; needed for pages only
+    from markupsafe import Markup
+
+    def markup(value: object) -> Markup:
+        """Return any value of a template as markup; empty for NULL."""
+        return value if isinstance(value, Markup) else Markup(_escaped(value))  # noqa: S704
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([*folders, _TEMPLATES]),
         autoescape=True,
-        finalize=_text,
+        finalize=markup,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -113,13 +118,6 @@ def _lines(tag: str, rows: Iterable[Sequence[object]], numeric: Sequence[bool]) 
         for row in rows
     )
     return Markup("".join([f"<tr>{line}</tr>\n" for line in lines]))  # noqa: S704 - escaped
-
-
-def _text(value: object) -> Markup:
-    """Return any value of a template as markup; empty for NULL."""
-    from markupsafe import Markup
-
-    return value if isinstance(value, Markup) else Markup(_escaped(value))  # noqa: S704
 
 
 def _escaped(value: object) -> str:

@@ -68,6 +68,8 @@ def human(value: object, limit: int | None = None) -> str:
 
 def visible_lines(text: str) -> str:
     """Return text as `visible` does, with its line breaks kept: for messages of several lines."""
+    if text.isprintable():  # nearly all texts are, and to split them takes longer than to look
+        return text
     return "\n".join(visible(line) for line in text.split("\n"))
 
 
