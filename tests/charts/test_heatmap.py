@@ -139,3 +139,17 @@ def panel_of(cells, task_means, model_means):
     first, *others = sorted(rows, key=lambda row: (-row["model_mean"], row["label"]))
     rows = [first | of_board, *others]
     return Panel(title="suite", metric="passed", is_rate=True, rows=rows, width=WIDTH)
+
+
+def test_the_table_behind_has_the_first_cells_of_all_models_and_counts_the_others():
+    cells = {
+        (f"m{m:02}", f"t{t:03}"): 1.0 for m in range(60) for t in range(100) if (m, t) != (0, 5)
+    }
+    drawn = CHART.draw(panel(cells))
+    rows = list(drawn.rows)
+    assert (len(rows), drawn.n_left_out) == (5_000, 999)
+    # The cell that was not asked is left out, and models that are not drawn are in the table, too.
+    assert [row["task_id"] for row in rows[4:6]] == ["t004", "t006"]
+    few = {key: share for key, share in cells.items() if key[1] < "t010"}
+    drawn = CHART.draw(panel(few))
+    assert (len({row["label"] for row in drawn.rows}), drawn.n_left_out) == (60, 0)
