@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     Picture = alt.LayerChart | alt.VConcatChart | alt.Chart
 
 PanelRow = dict[str, Any]
+# Of the table behind a chart that a page shows: a heat map of 50 models has 100,000 cells.
+MOST_ROWS = 5_000
 # Columns of the tables behind charts that are pass rates in panels of rates.
-MOST_ROWS = 5_000  # of such a table that a page shows: a heat map of 50 models has 100,000 cells
 SHARES = ("value", "value_low", "value_high", "task_mean", "model_mean")
 
 
