@@ -49,6 +49,18 @@ def test_answers_of_a_later_run_count(outages):
     assert "got no answer" not in ended.err
 
 
+def test_only_calls_of_the_tasks_compared_count(outages):
+    recorded(outages, "twice", {task: None if task < 10 else True for task in range(20)})
+    recorded(outages, "twice", {task: task > 18 or None for task in range(10, 20)}, run_id="r2")
+    recorded(outages, "some", dict.fromkeys(range(0, 20, 2), True))
+    outages.sync()
+    ended = command(outages.path, "compare", "whole", "twice", "--mix-runs")
+    # Each task by the latest run that asked it: 10 of the first, 9 of the second.
+    assert "twice got no answer to 19 of 20 calls" in " ".join(ended.err.split())
+    # None of the tasks that both were asked is without an answer.
+    assert "got no answer" not in command(outages.path, "compare", "some", "half").err
+
+
 def test_boards_and_history_say_how_many_until_they_are_answered(outages):
     said = "no answer to 10 of 20 calls: not passed"
     for view in ("leaderboard", "model_history"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from warehouse.core.suggestions import did_you_mean
 from warehouse.engine.views.suite_traits import suite_traits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     import duckdb
 
@@ -36,15 +37,23 @@ if TYPE_CHECKING:
     from warehouse.analysis.decisions.series import Series, SeriesKey
     from warehouse.analysis.decisions.sides import ResolvedSide
 
+SideT = TypeVar("SideT", bound="Hashable")
+# The tasks of each run of a series that count.
+CountedTasks: TypeAlias = "dict[tuple[SeriesKey, str], set[str]]"
+
 # Fewer of them hardly move a pass rate.
 _MANY = 0.05
 _UNANSWERED = (
-    SIDES
+    SIDES  # noqa: S608 - a constant
     + """
-SELECT sides.place, sum(facts.n_unanswered), sum(facts.n_results)
-FROM sides
-JOIN scores.completed_facts AS facts ON sides.entry = facts.entry
-GROUP BY sides.place
+SELECT place, n_unanswered, n_results, list(task_id) AS task_ids
+FROM (
+    SELECT sides.place, facts.n_unanswered, facts.n_results, facts.task_id
+    FROM sides
+    JOIN scores.completed_facts AS facts ON sides.entry = facts.entry
+    QUALIFY sum(facts.n_unanswered) OVER (PARTITION BY sides.place) > 0
+)
+GROUP BY ALL
 """
 )
 _METRICS = """
@@ -255,38 +264,49 @@ def unanswered_sentences(
 
     Args:
         connection: an open warehouse.
-        contests: the pairs; only those by the verdict count.
+        contests: the pairs; only those by the verdict count, and of these the tasks compared.
     """
-    sides: dict[str, Series] = {}
+    sides: dict[str, CountedTasks] = {}
     for contest in contests:
-        panel = contest.paired.panel
-        if panel.metric == (VERDICT, None, None):
-            sides[contest.a] = panel.series[contest.paired.a]
-            sides[contest.b] = panel.series[contest.paired.b]
-    found = unanswered_calls(connection, {one.key: one.runs for one in sides.values()})
-    return {name: f"{name} {found[one.key]}." for name, one in sides.items() if one.key in found}
+        paired = contest.paired
+        panel = paired.panel
+        if panel.metric != (VERDICT, None, None):
+            continue
+        tasks = [panel.task_ids[task] for task in np.union1d(paired.tasks, paired.bounded)]
+        for name, place in ((contest.a, paired.a), (contest.b, paired.b)):
+            one, counted = panel.series[place], sides.setdefault(name, {})
+            for task_id in tasks:
+                asked = one.asked[task_id]
+                for run_id in (asked.run_id, *one.pooled):
+                    of_run = counted.setdefault((one.key, run_id), set())
+                    of_run.add(asked.task_id or task_id)
+    found = unanswered_calls(connection, sides)
+    return {name: f"{name} {text}." for name, text in found.items()}
 
 
 def unanswered_calls(
-    connection: duckdb.DuckDBPyConnection, runs: Mapping[SeriesKey, Sequence[str]]
-) -> dict[SeriesKey, str]:
-    """Return of which series many calls got no answer, in words.
+    connection: duckdb.DuckDBPyConnection, sides: Mapping[SideT, CountedTasks]
+) -> dict[SideT, str]:
+    """Return which sides got no answer to many of their calls, in words.
 
     Args:
         connection: an open warehouse.
-        runs: the runs of each series.
+        sides: the tasks of each side that count.
     """
-    parameters = run_parameters(
-        (place, key, run_id)
-        for place, (key, run_ids) in enumerate(runs.items())
-        for run_id in run_ids
-    )
-    counts = {
-        place: rest for place, *rest in connection.execute(_UNANSWERED, parameters).fetchall()
-    }
+    calls = [
+        (side, run, tasks) for side, counted in sides.items() for run, tasks in counted.items()
+    ]
+    parameters = run_parameters((place, *call[1]) for place, call in enumerate(calls))
+    unanswered, total = Counter[SideT](), Counter[SideT]()
+    rows = connection.execute(_UNANSWERED, parameters).fetchall()
+    for place, n_unanswered, n_results, task_ids in rows:
+        side, _, tasks = calls[place]
+        n_tasks = len(tasks.intersection(task_ids))
+        unanswered[side] += n_unanswered * n_tasks
+        total[side] += n_results * n_tasks
     return {
-        key: f"got no answer to {counts[place][0]:,} of {counts[place][1]:,} calls, "
+        side: f"got no answer to {unanswered[side]:,} of {total[side]:,} calls, "
         "which count as not passed"
-        for place, key in enumerate(runs)
-        if place in counts and counts[place][0] > _MANY * counts[place][1]
+        for side in sides
+        if unanswered[side] > _MANY * total[side]
     }

@@ -51,11 +51,12 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from warehouse.analysis.decisions.contests import CountedTasks
     from warehouse.analysis.decisions.gate.rules import Rule, Rules
     from warehouse.analysis.decisions.gate.runs import GateRuns
     from warehouse.analysis.decisions.paired import Panel
     from warehouse.analysis.decisions.rescored import Rescorer
-    from warehouse.analysis.decisions.series import Series
+    from warehouse.analysis.decisions.series import Series, SeriesKey
 
 
 # Whose ratings calibrate those of judges; see the macro rater_name.
@@ -434,10 +435,14 @@ class _Gate:
         """Note who got no answer to many calls, if verdicts decide."""
         if self._rescorer is not None or VERDICT not in self._series:
             return
-        runs = {key: [run.run_id for run in found.deciding] for key, found in self._runs.items()}
+        sides: dict[SeriesKey, CountedTasks] = {}
+        for series, is_further in self._series[VERDICT]:
+            if not is_further:
+                runs = {(series.key, run_id): set(series.asked) for run_id in series.runs}
+                sides.setdefault(series.key, {}).update(runs)
         self._notes += [
             f"{key.suite}/{key.task_set}: the {NAMES[key.side]} {text}"
-            for key, text in unanswered_calls(self._connection, runs).items()
+            for key, text in unanswered_calls(self._connection, sides).items()
         ]
 
     def _nothing(self, rule: Rule) -> Decision:
