@@ -52,7 +52,7 @@ SELECT
     interval_method = 'wilson' AS is_binary, min >= 0 AND max <= 1 AS is_share
 FROM metrics
 {OF_RUNS}
-WHERE reducer = 'mean' AND mean IS NOT NULL AND remark IS NULL
+WHERE reducer = 'mean' AND mean IS NOT NULL AND (remark IS NULL OR metric = 'passed')
 ORDER BY suite, run_id, task_set, metric <> 'passed', metric, scorer, filter
 """  # noqa: S608 - only names of our own
 _REPORTED = f"""

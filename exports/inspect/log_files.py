@@ -50,7 +50,8 @@ _METRICS = f"""
 SELECT *
 FROM metrics
 {OF_RUNS}
-WHERE suite <> '{SUITE}' AND reducer = 'mean' AND mean IS NOT NULL AND remark IS NULL
+WHERE suite <> '{SUITE}' AND reducer = 'mean' AND mean IS NOT NULL
+    AND (remark IS NULL OR metric = 'passed')
 ORDER BY suite, run_id, metric <> 'passed', metric, scorer, filter
 """  # noqa: S608 - only names of our own
 _DOCUMENTS = """

@@ -2,6 +2,7 @@
 -- grain: suite × task set × metric × scorer × filter × provider × model × settings
 -- value: pass rate, else the score
 -- remark, min_pass_rate, max_pass_rate: where verdicts are missing, see leaderboard
+-- n_unanswered: calls without an answer that value counts as not passed; NULL of other values
 SELECT
     suite,
     task_set,
@@ -13,6 +14,8 @@ SELECT
     settings,
     run_id,
     n_tasks,
+    n_results,
+    CASE WHEN pass_rate IS NOT NULL THEN n_unanswered END AS n_unanswered,
     remark,
     min_pass_rate,
     max_pass_rate,

@@ -1,6 +1,7 @@
 """Sides whose service was down for many calls are named next to what a comparison shows."""
 
 import html
+import json
 import re
 
 import pytest
@@ -63,7 +64,7 @@ def test_only_calls_of_the_tasks_compared_count(outages):
 
 def test_boards_and_history_say_how_many_until_they_are_answered(outages):
     said = "no answer to 10 of 20 calls: not passed"
-    for view in ("leaderboard", "model_history"):
+    for view in ("leaderboard", "model_history", "metrics"):
         query = f"SELECT remark FROM {view} WHERE model = 'half' AND metric = 'passed'"
         assert outages.sql(query).fetchall() == [(said,)]
     recorded(outages, "half", dict.fromkeys(range(1, 20, 2), True), run_id="r2")
@@ -72,6 +73,27 @@ def test_boards_and_history_say_how_many_until_they_are_answered(outages):
     assert outages.sql(query).fetchall() == [(None,)]
     remarks = "SELECT run_id, remark FROM model_history WHERE model = 'half' AND metric = 'passed'"
     assert set(outages.sql(remarks).fetchall()) == {("r1", None), ("r2", None)}
+
+
+def test_rates_charts_and_items_say_how_many(outages, tmp_path):
+    query = "SELECT remark FROM pass_rates ORDER BY model"
+    said = [f"no answer to {n} of 20 calls: not passed" for n in (10, 1)]
+    assert outages.sql(query).fetchall() == [*((text,) for text in said), (None,)]
+    ended = command(outages.path, "plot", "leaderboard", "--to", tmp_path / "board.svg")
+    told = " ".join(ended.err.split())
+    assert "calls that got no answer count as not passed: half 10 of 20, most 1 of 20" in told
+    assert "verdicts are missing" not in told
+    ended = command(outages.path, "items", "s")
+    assert "no answer to 11 of 60 calls: not passed" in " ".join(ended.out.split())
+
+
+def test_exports_have_rates_with_such_a_remark(outages, tmp_path):
+    assert (
+        command(outages.path, "export", "eee", "--suite", "s", "--to", tmp_path / "eee").code == 0
+    )
+    texts = [path.read_text() for path in (tmp_path / "eee").rglob("*.json")]
+    scores = [json.loads(text)["evaluation_results"][0]["score_details"]["score"] for text in texts]
+    assert sorted(scores) == [0.5, 0.95, 1.0]
 
 
 def test_gate_names_a_side_whose_service_was_down(outages):

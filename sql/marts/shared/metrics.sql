@@ -16,7 +16,8 @@
 -- mean: mean of the tasks' values; NULL if there are none, and of an adaptive run, as all that follows
 -- remark: of a corrected figure, how many labels of whom it is made of; "labelled answers only" and why, where
 --     the labels cannot speak for the other answers, so that mean is NULL; likewise of votes; of an adaptive run,
---     why it has no mean; NULL for other figures
+--     why it has no mean; of the mean of verdicts what the leaderboard says: which are missing, and how many
+--     calls got no answer; NULL for other figures
 WITH verdicts AS (
     -- Of tasks that were asked once: each passed or did not.
     SELECT entry, n_rated, n_clusters, pass_rate, pass_rate_low, pass_rate_high, round(pass_rate * n_rated) AS n_passed
@@ -93,12 +94,29 @@ SELECT
     if(is_adaptive, NULL, shown.median) AS median,
     if(is_adaptive, NULL, shown.min) AS min,
     if(is_adaptive, NULL, shown.max) AS max,
-    coalesce(adaptive_remark(is_adaptive), shown.remark) AS remark
+    coalesce(
+        adaptive_remark(is_adaptive),
+        shown.remark,
+        if(
+            shown.metric = 'passed' AND shown.scorer IS NULL AND shown.reducer = 'mean',
+            pass_rate_remark(
+                rates.pass_rate,
+                rates.n_rated,
+                rates.n_tasks,
+                rates.min_pass_rate,
+                rates.max_pass_rate,
+                rates.n_unanswered,
+                rates.n_results
+            ),
+            NULL
+        )
+    ) AS remark
 FROM shown
 JOIN scores.entries AS entries ON shown.entry = entries.entry
 JOIN scores.run_headers AS headers
     ON entries.suite = headers.suite
     AND entries.run_id = headers.run_id
+LEFT JOIN scores.entry_rates AS rates ON shown.entry = rates.entry
 ORDER BY
     suite, run_id, task_set, provider, model, settings, metric, scorer, filter,
     reducer <> 'mean', reducer, k

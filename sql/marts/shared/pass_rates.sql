@@ -4,7 +4,8 @@
 -- n_unanswered: calls that gave no answer
 -- pass_rate_low: lower end of Wilson's 95 % interval of the pass rate, for n_trials independent calls
 -- pass_rate_high: upper end of that interval
--- remark: of an adaptive run, why it has no pass rate
+-- remark: of an adaptive run, why it has no pass rate; else how many calls count as not passed because they
+--     got no answer; NULL where none does
 WITH calls AS (
     SELECT
         trials.*,
@@ -33,7 +34,10 @@ SELECT
     if(is_adaptive, NULL, n_passed / nullif(n_trials, 0)) AS pass_rate,
     if(is_adaptive, NULL, wilson_low(n_passed, n_trials)) AS pass_rate_low,
     if(is_adaptive, NULL, wilson_high(n_passed, n_trials)) AS pass_rate_high,
-    adaptive_remark(is_adaptive) AS remark
+    coalesce(
+        adaptive_remark(is_adaptive),
+        pass_rate_remark(pass_rate, n_trials, n_trials, NULL, NULL, n_unanswered, n_results)
+    ) AS remark
 FROM calls
 JOIN scores.run_times AS times USING (suite, run_id)
 ORDER BY suite, times.run_date, run_id, provider, model, settings, task_set

@@ -117,6 +117,12 @@ LEFT JOIN (
 GROUP BY asked.item
 ORDER BY min(asked.position)
 """
+# Of the runs on the board whose verdicts count.
+_UNANSWERED = """
+SELECT coalesce(sum(n_unanswered), 0), sum(n_results)
+FROM scores.board_runs
+WHERE suite = $suite AND task_set = $task_set AND pass_rate IS NOT NULL
+"""
 COLUMNS = (
     "findings", "suite", "task_set", "task_id", "pass_rate", "pass_rate_low", "pass_rate_high",
     "n_systems", "discrimination", "discrimination_low", "discrimination_high", "p_holm",
@@ -142,6 +148,8 @@ class WorkList:
         responses: what systems passed.
         alpha: Cronbach's alpha; None where it is not known, or of fewer than 8 systems.
         has_answers: whether it is known what systems answered where they did not pass.
+        n_unanswered: calls without an answer, which count as not passed.
+        n_calls: all calls.
         rows: a row of `COLUMNS` for each item, the worst first.
     """
 
@@ -149,6 +157,8 @@ class WorkList:
     responses: Responses
     alpha: float | None
     has_answers: bool
+    n_unanswered: int
+    n_calls: int
     rows: Sequence[Row]
 
     def count(self, finding: Finding) -> int:
@@ -196,9 +206,17 @@ def _work_list(connection: duckdb.DuckDBPyConnection, key: ItemKey) -> WorkList:
         row = {**key._asdict(), **task, **{name: values[item] for name, values in columns.items()}}
         row["findings"] = _findings(audit, item, row)
         rows.append({name: row[name] for name in COLUMNS})
+    [(n_unanswered, n_calls)] = connection.execute(_UNANSWERED, key._asdict()).fetchall()
     is_tested = responses.shape[0] >= MIN_TESTED  # of few systems, alpha can be anything
-    alpha = cronbach_alpha(responses) if is_tested else None
-    return WorkList(key, responses, alpha, bool(answers.texts), sorted(rows, key=_severity))
+    return WorkList(
+        key=key,
+        responses=responses,
+        alpha=cronbach_alpha(responses) if is_tested else None,
+        has_answers=bool(answers.texts),
+        n_unanswered=n_unanswered,
+        n_calls=n_calls,
+        rows=sorted(rows, key=_severity),
+    )
 
 
 def _figures(audit: ItemAudit, rivals: RivalAnswers) -> dict[str, list[object]]:
@@ -331,6 +349,9 @@ def summary(items: WorkList) -> str:
     if n_unjudged := items.responses.n_unjudged:
         left = "attempt is" if n_unjudged == 1 else "attempts are"
         parts.append(f"{n_unjudged:,} unjudged {left} left out")
+    if items.n_unanswered:
+        calls = f"{items.n_calls:,} call{'s' * (items.n_calls != 1)}"
+        parts.append(f"no answer to {items.n_unanswered:,} of {calls}: not passed")
     if n_systems < MIN_TESTED:
         parts.append(
             f"with fewer than {MIN_TESTED} systems, discrimination is not tested and no key is "

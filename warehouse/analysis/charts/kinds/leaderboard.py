@@ -10,6 +10,7 @@ from warehouse.analysis.charts.axes import HEIGHT, MODELS, figure, picture, valu
 from warehouse.analysis.charts.chart import Chart, DrawnPanel, Panel, PanelRow
 from warehouse.analysis.charts.theme import ACCENT, MUTED
 
+_NAMED = 5  # models
 _DRAWN = ("label", "value", "value_low", "value_high", "is_comparable")
 
 
@@ -19,12 +20,22 @@ def _draw(panel: Panel) -> DrawnPanel:
         return DrawnPanel(chart=None, words="", notes=notes)
     if not all(row["is_comparable"] for row in rows):
         notes.append(f"{panel.title}: grey models were asked other tasks, and cannot be compared")
-    if any(row["remark"] is not None for row in rows):
+    if any(row.get("min_pass_rate") is not None for row in rows):
         notes.append(
             f"{panel.title}: where verdicts are missing, figures are of the judged tasks, and the "
             "order counts the missing ones as failures"
         )
-    words = "; ".join(_words(panel, row) for row in rows[:5])
+    if unanswered := [row for row in rows if row.get("n_unanswered")]:
+        most = sorted(unanswered, key=lambda row: row["n_unanswered"] / row["n_results"])[::-1]
+        named = [
+            f"{row['label']} {row['n_unanswered']:,} of {row['n_results']:,}"
+            for row in most[:_NAMED]
+        ]
+        more = f" and {len(most) - _NAMED} more" if len(most) > _NAMED else ""
+        notes.append(
+            f"{panel.title}: calls that got no answer count as not passed: {', '.join(named)}{more}"
+        )
+    words = "; ".join(_words(panel, row) for row in rows[:_NAMED])
     return DrawnPanel(chart=partial(_points, panel, rows), words=words, notes=notes)
 
 
