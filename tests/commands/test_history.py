@@ -73,7 +73,17 @@ def test_a_rate_of_the_judged_tasks_only_is_said_to_be_one():
     said = list(legend(rows[1:] * 5))
     assert said[-4:] == [
         *["2026-01-02, run r: 2 of 2 judged, 5 tasks"] * 3,
-        "there are remarks on 2 earlier runs, too; see --wide",
+        "there are remarks on 2 more runs; see --wide",
+    ]
+    outage = {
+        **rows[1],
+        "run_date": "2026-01-01",
+        "remark": "no answer to 3 of 9 calls: not passed",
+    }
+    said = list(legend([outage, *rows[1:] * 5]))
+    assert said[-4:-2] == [
+        "2026-01-01, run r: no answer to 3 of 9 calls: not passed",
+        "2026-01-02, run r: 2 of 2 judged, 5 tasks",
     ]
 
 

@@ -390,3 +390,22 @@ def test_an_interval_without_an_upper_end_says_more_than():
     write_rows(columns, rows, "table", shown, note=[].append)
     lines = shown.getvalue().decode().splitlines()[2:]
     assert [line[1:].strip() for line in lines] == ["620 [> 566]", "620 [566, 700]", ""]
+
+
+def test_remarks_on_what_moves_figures_most_are_kept(monkeypatch):
+    labels = "corrected by 40 labels (people)"
+    down = "no answer to {} of 20 calls: not passed"
+    missing = "5.0 % if the missing verdicts are failures, 80.0 % if passes"
+    said = [labels, down.format(1), *[labels] * 6, down.format(19), missing, down.format(2)]
+    rows = [(f"m{at}", "r", 0.5, remark) for at, remark in enumerate(said)]
+    notes = []
+    names = ["model", "run_id", "pass_rate", "remark"]
+    shown(names, rows, 80, monkeypatch, notes, answer=("model", "pass_rate"))
+    kept = [0, 1, 2, 8, 9, 10]
+    assert notes[:7] == [
+        *(f"m{at}: {said[at]}" for at in kept),
+        "5 more rows have a remark; --columns model,remark",
+    ]
+    # Where runs are told apart, so are the remarks on them.
+    shown(names, rows[:2], 80, monkeypatch, notes, answer=("run_id", "model"))
+    assert notes[-2] == f"m0, r: {labels}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from warehouse.app.output.tables import heaviest
 from warehouse.core.text.figures import points
 from warehouse.core.text.formatting import human, visible
 from warehouse.core.text.text_width import fold, padded, width_of
@@ -105,11 +106,14 @@ def legend(rows: Sequence[Row]) -> Iterator[str]:
     if repeats:
         yield f"compared with no other run, because they only repeat failures: {', '.join(repeats)}"
     remarks = [row for row in rows if row["remark"] is not None]
-    for row in remarks[-_MOST_REMARKS:]:
+    # Of equals the latest.
+    last = len(remarks) - 1
+    kept = heaviest([row["remark"] for row in reversed(remarks)], _MOST_REMARKS)
+    for row in (remarks[last - at] for at in reversed(kept)):
         yield f"{_date(row)}, run {visible(row['run_id'])}: {row['remark']}"
     if (n_more := len(remarks) - _MOST_REMARKS) > 0:
         runs = "run" if n_more == 1 else "runs"
-        yield f"there are remarks on {n_more} earlier {runs}, too; see --wide"
+        yield f"there are remarks on {n_more} more {runs}; see --wide"
 
 
 def title(row: Row) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import chain, groupby
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 _FIGURE = ("metric", "scorer", "filter")  # columns that say what the figures of a row are
 REMARK = "remark"  # a column that a terminal shows in notes, below the table
 _MOST_REMARKS = 6
+# What the macro `pass_rate_remark` says a pass rate may be wrong by.
+_UNANSWERED = re.compile(r"no answer to (\d+) of (\d+) call")
+_BOUNDS = re.compile(r"([\d.]+) % if the missing verdicts are failures, ([\d.]+) % if passes")
 SHOWN = 1_000  # rows: more are not read on a terminal
 GAP = "  "
 NAMED = 8  # columns that a note names
@@ -102,15 +106,38 @@ def _remarks(rows: Rows, shown: Batch, layout: Layout, *, n_blocks: int) -> Iter
     if layout.columns:
         return
     blocks = layout.blocks if n_blocks > 1 else ()
-    named = [name for name in (*blocks, "model", "settings") if name in rows.columns]
+    runs = ("run_id",) if "run_id" in layout.answer else ()
+    named = [name for name in (*blocks, "model", "settings", *runs) if name in rows.columns]
     remarks = [
-        (", ".join(filter(None, (human(row[name]) for name in named))), row[REMARK])
+        (", ".join(filter(None, (human(row[name]) for name in named))), str(row[REMARK]))
         for row in (dict(zip(rows.columns, values, strict=True)) for values in shown)
         if row.get(REMARK)
     ]
-    yield from (f"{label}: {remark}" for label, remark in remarks[:_MOST_REMARKS])
+    kept = heaviest([remark for _, remark in remarks], _MOST_REMARKS)
+    yield from (": ".join(remarks[at]) for at in kept)
     if len(remarks) > _MOST_REMARKS:
         yield f"{len(remarks) - _MOST_REMARKS} more rows have a remark; --columns model,{REMARK}"
+
+
+def heaviest(remarks: Sequence[str], most: int) -> list[int]:
+    """Return where the remarks are on what moves figures most, ascending; the first of equals.
+
+    Args:
+        remarks: remarks on figures.
+        most: how many are kept.
+    """
+    places = sorted(range(len(remarks)), key=lambda at: _weight(remarks[at]), reverse=True)
+    return sorted(places[:most])
+
+
+def _weight(remark: str) -> float:
+    """Return by how much a pass rate may be wrong, from 0; 0 where a remark does not say it."""
+    weight = 0.0
+    if found := _UNANSWERED.search(remark):
+        weight += int(found[1]) / int(found[2])
+    if found := _BOUNDS.search(remark):
+        weight += (float(found[2]) - float(found[1])) / 100
+    return weight
 
 
 def _said_of_all(empty: Sequence[str], flags: Mapping[str, bool]) -> dict[str, list[str]]:
