@@ -296,3 +296,24 @@ def test_a_prompt_that_many_tasks_share_links_no_other_set(tmp_path):
         assert command(store.path, "import", table, "--yes").code == 0
     sets = "SELECT DISTINCT suite, n_clusters FROM leaderboard ORDER BY suite"
     assert store.sql(sets).fetchall() == [("pages", PAGES), ("plain", None)]
+
+
+def test_the_largest_scores_count_in_views_as_in_compare(tmp_path):
+    large = tmp_path / "large.csv"
+    lines = ["run_id,model,task_id,cluster,question,points"]
+    for place, model in enumerate("ab"):
+        for page in range(8):
+            points = 3e15 * (1 + place) if page == 0 else page + place
+            lines += [f"r-{model},{model},p{page}q{n},{page},{page} {n},{points}" for n in range(3)]
+    large.write_text("\n".join(lines))
+    store = new_store(tmp_path / "store")
+    assert command(store.path, "import", large, "--yes").code == 0
+    ended = command(store.path, "compare", "a", "b", "--format", "json")
+    [compared] = json.loads(ended.out)
+    figures = (
+        "mean_a, mean_b, mean_difference, difference_low, difference_high, p_value, n_clusters"
+    )
+    found = store.sql(f"SELECT {figures} FROM score_comparisons").fetchall()
+    names = ("mean_a", "mean_b", "difference", "low", "high", "p_value", "n_clusters")
+    assert found == [tuple(compared[name] for name in names)]
+    assert (found[0][0], found[0][5]) == (3e15 / 8 + 3.5, 1.0)

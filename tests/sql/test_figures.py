@@ -80,9 +80,20 @@ def test_sum_and_mean_of_whole_numbers_are_exact(con):
     assert figures(con, amounts) == (sum(amounts), sum(amounts) / len(amounts))
 
 
-@pytest.mark.parametrize("amount", [9e22, 1e30, float("inf"), float("nan")])
+@pytest.mark.parametrize("amount", [float("inf"), float("-inf"), float("nan")])
 def test_values_that_are_not_amounts_are_left_out(con, amount):
     assert figures(con, [1.0, 3.0, *[amount] * 50]) == (4.0, 2.0)
+
+
+@pytest.mark.parametrize("amount", [1e15, 2e15, -1e15, 9e22, -1e30, 1e300])
+def test_values_too_large_for_decimals_count(con, amount):
+    total, mean = figures(con, [1.0, 3.5, *[amount] * 50])
+    assert total == pytest.approx(50 * amount + 4.5, rel=1e-14)
+    assert mean == total / 52
+    assert figures(con, [amount]) == (amount, amount)
+    assert figures(con, [2.0, 1e300, amount, -1e300, 3e16]) == figures(
+        con, [-1e300, 3e16, 1e300, 2.0, amount]
+    )
 
 
 def test_null_is_not_zero(con):

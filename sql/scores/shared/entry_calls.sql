@@ -8,11 +8,11 @@
 -- n_open: calls among them without a verdict; see entry_trials
 -- n_judged: calls with a verdict
 -- n_recorded: verdicts among them that the log has
--- n_timed: answered calls whose latency exact_mean counts
+-- n_timed: answered calls whose latency is known and below 10^15 ms
 -- latency_whole: sum of the whole parts of their latencies, milliseconds; see exact_total
 -- latency_fraction: sum of the fractions of their latencies, milliseconds
 -- n_called: calls that no cache answered
--- n_priced: calls whose cost exact_mean counts
+-- n_priced: calls whose cost is known and below 10^15 US dollars
 -- cost_whole: sum of the whole parts of the costs, US dollars; see exact_total
 -- cost_fraction: sum of the fractions of the costs, US dollars
 -- n_passed_of_known_cost: calls of known cost that passed

@@ -115,7 +115,7 @@ sides AS (
         scored.n_scored,
         scored.score,
         scored.is_share,
-        -- The parts that exact_mean adds.
+        -- The parts that exact_sum adds.
         try_cast(floor(scored.score) AS DECIMAL(15, 0)) AS whole,
         CAST(scored.score - whole AS DECIMAL(16, 15)) AS fraction,
         models.is_single,
@@ -259,8 +259,14 @@ compared AS (
         count(*) FILTER (a.score > b.score) AS n_better_a,
         count(*) FILTER (a.score < b.score) AS n_better_b,
         count(*) FILTER (a.score = 0 AND b.score = 0) AS n_neither,
-        exact_total(sum(a.whole), sum(a.fraction)) / nullif(count(a.whole), 0) AS mean_a,
-        exact_total(sum(b.whole), sum(b.fraction)) / nullif(count(b.whole), 0) AS mean_b,
+        list_sum([
+            exact_total(sum(a.whole), sum(a.fraction)),
+            ordered_sum(list_sort(list(a.score) FILTER (a.whole IS NULL)))
+        ]) / count(*) AS mean_a,
+        list_sum([
+            exact_total(sum(b.whole), sum(b.fraction)),
+            ordered_sum(list_sort(list(b.score) FILTER (b.whole IS NULL)))
+        ]) / count(*) AS mean_b,
         list_sort(list(a.score - b.score) FILTER (NOT (a.is_single AND b.is_single)))
             AS differences
     FROM sides AS a

@@ -58,11 +58,13 @@ CREATE OR REPLACE TEMP TABLE rated_suites AS
 _MOST_ROWS = 1_000_000
 # Exact in any order, like exact_mean, of equal differences counted together.
 _MEANS = """
-SELECT sample, exact_total(sum(whole * n), sum(CAST(value - whole AS DECIMAL(16, 15)) * n))
-    / sum(n) FILTER (whole IS NOT NULL)
+SELECT sample, list_sum([
+    exact_total(sum(whole * n), sum(CAST(value - whole AS DECIMAL(16, 15)) * n)),
+    ordered_sum(list_sort(list(value * n) FILTER (whole IS NULL AND isfinite(value))))
+]) / sum(n) FILTER (isfinite(value))
 FROM (
     SELECT
-        unnest($samples) AS sample, unnest($values) AS value,
+        unnest($samples) AS sample, CAST(unnest($values) AS DOUBLE) AS value,
         CAST(unnest($ns) AS DECIMAL(18, 0)) AS n,
         try_cast(floor(value) AS DECIMAL(15, 0)) AS whole
 )
