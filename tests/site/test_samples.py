@@ -223,13 +223,18 @@ def test_the_list_of_runs_has_each_run_with_its_counts_and_tags(store, cli):
     results = [{"task_id": "a", "output": "x", "passed": n > 0, "attempt": n + 1} for n in range(3)]
     record(store, results=[*results, {"task_id": "b", "output": "x"}])  # one is not judged
     record(store, run_id="r2", model="n", results=results[:1])
+    record(store, run_id="r3", results=[{"task_id": "b", "output": "x"}])
+    record(store, run_id="r4", results=[{"task_id": "b", "failure": "timeout"}])
     cli("tag", "r", "release=1.2")
     data = data_of(store)
-    assert data["samples/runs.js"] == {"n_runs": 2, "n_pieces": 1, "fields": list(RUN_FIELDS)}
-    first, second = (
+    assert data["samples/runs.js"] == {"n_runs": 4, "n_pieces": 1, "fields": list(RUN_FIELDS)}
+    first, second, *unjudged = (
         dict(zip(RUN_FIELDS, run, strict=True)) for run in data["samples/runs-0000.js"]
     )
     assert (first["n_samples"], first["n_passed"], first["n_failed"]) == (4, 2, 1)
+    # None is not 0: nobody judged them.
+    counts = [[run[f"n_{name}"] for name in ("unanswered", "passed", "failed")] for run in unjudged]
+    assert counts == [[0, None, None], [1, None, None]]
     assert first["tags"] == [["release", "1.2"]]
     assert (second["models"], second["task_sets"]) == (["n"], ["own"])
     assert first["folder"] == run_folder("own", "r")

@@ -13,7 +13,7 @@ from exports.site.samples.query import IS_TASK, samples_query
 if TYPE_CHECKING:
     import duckdb
 
-# By suite and run: what the list of runs shows.
+# By suite and run: what the list of runs shows. Of a run without a verdict, none passed or failed.
 _RUNS = """
 WITH counted AS (
     SELECT
@@ -22,8 +22,9 @@ WITH counted AS (
         list(DISTINCT model ORDER BY model) FILTER (model IS NOT NULL) AS models,
         list(DISTINCT task_set ORDER BY task_set) AS task_sets,
         CAST(sum(n_results) AS BIGINT) AS n_samples,
-        CAST(sum(n_passed) AS BIGINT) AS n_passed,
-        CAST(sum(n_judged - n_passed) AS BIGINT) AS n_failed
+        CAST(sum(n_unanswered) AS BIGINT) AS n_unanswered,
+        CAST(sum(n_passed) FILTER (n_judged > 0) AS BIGINT) AS n_passed,
+        CAST(sum(n_judged - n_passed) FILTER (n_judged > 0) AS BIGINT) AS n_failed
     FROM scores.entry_calls AS calls
     JOIN scores.entries AS entries ON calls.entry = entries.entry
     GROUP BY calls.suite, calls.run_id
@@ -38,6 +39,7 @@ SELECT
     map_entries(runs.tags) AS tags,
     runs.is_replay,
     counted.n_samples,
+    counted.n_unanswered,
     counted.n_passed,
     counted.n_failed
 FROM runs
@@ -54,6 +56,7 @@ RUN_FIELDS = (
     "tags",
     "is_replay",
     "n_samples",
+    "n_unanswered",
     "n_passed",
     "n_failed",
 )
@@ -118,7 +121,7 @@ def sampled_runs(connection: duckdb.DuckDBPyConnection) -> list[SampledRun]:
             "models": models or [],
             "task_sets": task_sets or [],
             "tags": [[tag["key"], tag["value"]] for tag in tags or []],
-            **dict(zip(("is_replay", "n_samples", "n_passed", "n_failed"), rest, strict=True)),
+            **dict(zip(RUN_FIELDS[7:], rest, strict=True)),
         }
         runs.append(SampledRun(suite=suite, run_id=run_id, facts=facts))
     return runs

@@ -54,10 +54,12 @@
       some(run.task_sets),
       some(tags(run)),
     ];
-    const figures = [run.n_samples, run.n_passed, run.n_failed];
+    const figures = [run.n_samples, ...(run.n_passed === null ? [] : [run.n_passed, run.n_failed])];
+    const none = run.n_unanswered === run.n_samples ? "no answers" : "not judged";
     return element("tr", {},
       ...cells.map((cell) => element("td", { dir: "auto", class: isShort(cell) ? "whole" : null }, cell)),
-      ...figures.map((figure) => element("td", { class: "n" }, count(figure))));
+      ...figures.map((figure) => element("td", { class: "n" }, count(figure))),
+      run.n_passed === null && element("td", { class: "n pale", colspan: "2" }, none));
   }
 
   /** Return whether a cell is a text that fits into a narrow column. */
