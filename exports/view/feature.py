@@ -11,11 +11,13 @@ from starlette.responses import Response
 
 from exports.site.page import Contents
 from warehouse.core.errors import BadInput
+from warehouse.core.text.formatting import visible_lines
 from warehouse.engine.query import query_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from starlette.requests import Request
     from starlette.routing import BaseRoute
 
     from exports.site.site import Site
@@ -55,6 +57,32 @@ def page_response(
     """Return a page of a feature, made from a template in `exports/view/templates/`."""
     made = Contents(path=path, template=template, title=title, values=values, folder=TEMPLATES)
     return Response(pages.render(made), media_type="text/html")
+
+
+def answered(
+    pages: StorePages, request: Request, path: str, title: str, answer: Callable[[], Response]
+) -> Response:
+    """Return an answer; a browser gets a page of what is wrong with its address.
+
+    Args:
+        pages: the pages.
+        request: what was asked.
+        path: path of the page without its parameters.
+        title: its title.
+        answer: returns the answer.
+
+    Raises:
+        BadInput: the address asks for what there is not, and not by a browser.
+    """
+    try:
+        return answer()
+    except BadInput as error:
+        if "text/html" not in request.headers.get("accept", ""):
+            raise
+        again, message = path.rpartition("/")[2], visible_lines(str(error))
+        refused = page_response(pages, path, "refused.html", title, message=message, again=again)
+        refused.status_code = 400
+        return refused
 
 
 @contextmanager

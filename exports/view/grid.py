@@ -11,7 +11,7 @@ from starlette.routing import Route
 from exports.site.addresses import task_page
 from exports.site.tasks import task_keys
 from exports.view.asked import last_page, page_number
-from exports.view.feature import Feature, limited, page_response
+from exports.view.feature import Feature, answered, limited, page_response
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from exports.view.store_pages import StorePages
     from warehouse.core.types import Row
 
-_PAGE = "view/grid"
+_PAGE, _TITLE = "view/grid", "Grid of answers"
 _SIZE = 40  # tasks on a page
 _MODELS = 8
 _PARAMETERS = {"suite", "task_set", "model", "differ", "page"}
@@ -143,9 +143,12 @@ class GridRequest:
 
 def _routes(pages: StorePages) -> Sequence[BaseRoute]:
     def grid(request: Request) -> Response:
-        with limited(pages) as site:
-            values = _grid_values(site, _read_request(request.query_params))
-        return page_response(pages, _PAGE, "grid.html", "Grid of answers", **values)
+        def found() -> Response:
+            with limited(pages) as site:
+                values = _grid_values(site, _read_request(request.query_params))
+            return page_response(pages, _PAGE, "grid.html", _TITLE, **values)
+
+        return answered(pages, request, _PAGE, _TITLE, found)
 
     return [Route("/view/grid", grid)]
 

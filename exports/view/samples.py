@@ -6,6 +6,7 @@ import io
 import os
 import tempfile
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from starlette.routing import Route
 from exports.site.addresses import model_page, run_page, samples_page
 from exports.site.trials import trial_pages
 from exports.view.asked import Asked, last_page, read_address
-from exports.view.feature import Feature, limited, page_response
+from exports.view.feature import Feature, answered, limited, page_response
 from warehouse.analysis.sample_columns import sample_columns
 from warehouse.analysis.sample_query import (
     OPERATORS,
@@ -46,10 +47,12 @@ if TYPE_CHECKING:
     from warehouse.analysis.sample_query import SampleQuery
     from warehouse.core.types import Row
 
-_PAGE = "view/samples"
+_PAGE, _TITLE = "view/samples", "Find samples"
 _SIZE = 100  # samples on a page
 _SECONDS = 5.0  # of a query
 _ALL_SECONDS = 30.0  # of all rows
+# Columns that a call without an answer has no values of.
+_OF_ANSWERS = {"answer", "raw_output", "passed"}
 _EMPTY_LINES = 2  # of the form, for more filters
 _TOTAL = "SELECT count(*) AS n FROM results"
 # As in the sample browser: by their order in the log.
@@ -66,13 +69,17 @@ WHERE result_id = $result_id
 
 def _routes(pages: StorePages) -> Sequence[BaseRoute]:
     def samples(request: Request) -> Response:
-        return _found_page(pages, request.query_params)
+        found = partial(_found_page, pages, request.query_params)
+        return answered(pages, request, _PAGE, _TITLE, found)
 
     def csv(request: Request) -> Response:
         return _CsvResponse(_parquet(pages, request.query_params))
 
     def sample(request: Request) -> Response:
-        return RedirectResponse(_sample(pages, request.query_params), status_code=303)
+        def found() -> Response:
+            return RedirectResponse(_sample(pages, request.query_params), status_code=303)
+
+        return answered(pages, request, _PAGE, _TITLE, found)
 
     return [
         Route("/view/samples", samples),
@@ -104,7 +111,7 @@ def _found_page(pages: StorePages, given: QueryParams) -> Response:
             "rows": [_row_cells(asked.query, row, trials) for row in found.rows],
             "sql": all_samples(asked.query),
         }
-    return page_response(pages, _PAGE, "samples_table.html", "Find samples", **values)
+    return page_response(pages, _PAGE, "samples_table.html", _TITLE, **values)
 
 
 def _parquet(pages: StorePages, given: QueryParams) -> Path:
@@ -197,6 +204,7 @@ def _row_cells(
                 _cell_text(row[str(place)]),
                 _cell_address(column.key, row, row[str(place)]),
                 column.kind,
+                _missing(column.key, row),
             )
             for place, column in enumerate(query.columns)
         ],
@@ -209,6 +217,14 @@ def _cell_address(key: str, row: Row, value: object) -> str | None:
     if key == "model" and isinstance(value, str) and len(value) <= SHOWN_CHARACTERS:
         return model_page(value)
     return None
+
+
+def _missing(key: str, row: Row) -> str:
+    """Return what a cell says whose value is not known."""
+    if not row["has_failed"] or key not in _OF_ANSWERS:
+        return "unknown"
+    reason = row["failure_type"] if key != "passed" else None
+    return f"no answer: {reason}" if reason else "no answer"
 
 
 def _cell_text(value: object) -> str | None:

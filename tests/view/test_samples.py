@@ -7,7 +7,7 @@ import io
 import json
 import re
 import tempfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from urllib.parse import parse_qsl, urlencode
 
@@ -88,14 +88,25 @@ def store(tmp_path_factory):
     return store
 
 
-@pytest.fixture(scope="module")
-def get(store):
+@contextmanager
+def served(store):
     pages = StorePages(store.path, name="store", server=server_parts)
     access = Access(token=TOKEN, hosts=frozenset(), cookie="evalstore")
     client = TestClient(view_app(pages, access), follow_redirects=False)
     client.get("/", params={"token": TOKEN})
-    yield lambda path, parameters=(): client.get(f"{path}?{urlencode(list(parameters))}")
+    yield client
     pages.close()
+
+
+@pytest.fixture(scope="module")
+def client(store):
+    with served(store) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def get(client):
+    return lambda path, parameters=(): client.get(f"{path}?{urlencode(list(parameters))}")
 
 
 def where(column, operator, value=""):
@@ -296,6 +307,21 @@ def test_what_cannot_be_asked_is_said(get, parameters, message):
     assert answer.headers["content-type"].startswith("text/plain")
 
 
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/view/samples?column=nope&op=eq&value=%3Ci%3E", "samples have no column &#x27;nope"),
+        ("/view/sample?run_id=nope", "a sample is named by"),
+        ("/view/grid?suite=nope&task_set=%3Ci%3E", "no model was asked this task set"),
+    ],
+)
+def test_a_browser_gets_a_page_of_what_is_wrong(client, path, message):
+    answer = client.get(path, headers={"accept": "text/html,*/*"})
+    assert (answer.status_code, message in answer.text) == (400, True), answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+    assert (">Find</a>" in answer.text, "<i>" in answer.text) == (True, False)
+
+
 def test_texts_of_models_are_inert(get):
     page = get("/view/samples", [("show", "model"), *where("model", "contains", "<i>")]).text
     assert "<i>" not in page
@@ -306,6 +332,18 @@ def test_unknown_is_shown_and_unjudged_samples_are_counted(get):
     page = get("/view/samples", [("show", "passed"), *where("passed", "unknown")]).text
     assert "25 of 250 samples; 25 are without a verdict." in page
     assert page.count('<span class="pale">unknown</span>') == 25
+
+
+def test_a_call_without_an_answer_is_not_unknown(tmp_path):
+    store = new_store(tmp_path / "store")
+    with store.record(suite="s", model="m") as run:
+        run.log(task_id="down", prompt="?", failure="timeout")
+        run.log(task_id="silent", prompt="?", output="!")
+    store.sync()
+    with served(store) as client:
+        page = client.get("/view/samples?show=answer&show=passed&show=cost_usd").text
+    said = re.findall('<span class="pale">([^<]*)</span>(?=</td>|$)', page)
+    assert sorted(said) == ["no answer", "no answer: timeout", "unknown", "unknown", "unknown"]
 
 
 @given(

@@ -71,7 +71,9 @@ SELECT
     (SELECT list(key) FROM page)
 """
 _ROWS = """
-SELECT samples.suite, samples.run_id, samples.result_id, samples.trial_id, {shown}
+SELECT
+    samples.suite, samples.run_id, samples.result_id, samples.trial_id, samples.failure_type,
+    samples.success IS NOT TRUE AS has_failed, {shown}
 FROM {samples}
 {joins}
 SEMI JOIN (SELECT {page}) AS page
