@@ -10,10 +10,13 @@ import click
 from exports.base import EXPORTERS, PUBLISHERS, Exporter
 from warehouse.app.console.cli import LazyGroup, note, open_store, say
 from warehouse.core.errors import BadInput, CheckFailed
+from warehouse.core.text.figures import counted
 
 if TYPE_CHECKING:
     from exports.base import Exported
     from warehouse.app.store import Store
+
+_REPLAYED = "result not exported: its answer", "results not exported: their answers"
 
 
 class _ExporterGroup(LazyGroup):
@@ -94,12 +97,11 @@ def _report(exported: Exported) -> None:
         say(path)
     for run_id, count in exported.replays.items():
         note(
-            f"{run_id}: {count:,} results not exported: their answers came from a file (provider "
-            "replay); to export them, name the run with --run"
+            f"{run_id}: {counted(count, *_REPLAYED)} came from a file (provider replay); to export "
+            "them, name the run with --run"
         )
     for (run_id, reason), count in exported.omitted.items():
-        note(f"{run_id}: {count:,} results not exported: {reason}")
+        note(f"{run_id}: {counted(count, 'result')} not exported: {reason}")
     if exported.omitted:
-        raise CheckFailed(
-            f"{exported.omitted.total():,} results were left out, for the reasons above"
-        )
+        left_out = counted(exported.omitted.total(), "result was", "results were")
+        raise CheckFailed(f"{left_out} left out, for the reasons above")

@@ -11,6 +11,7 @@ import click
 
 from warehouse.app.console.cli import note, open_store
 from warehouse.core.errors import BadInput, CheckFailed
+from warehouse.core.text.figures import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -309,7 +310,7 @@ def fail_if_bad(summary: ImportSummary) -> None:
     }
     if sum(problems.values()) > refused:
         n_given = sum(outcomes.values()) + len(summary.missing)
-        given = "of 1 file" if n_given == 1 else f"of {n_given:,} files"
+        given = f"of {counted(n_given, 'file')}"
         named = ", ".join([given, *(f"{n:,} {what}" for what, n in problems.items() if n)])
         left_out = [FileOutcome.DECLINED, FileOutcome.FORGOTTEN]
         named = ", ".join([named, *(f"{outcomes[e]:,} {e}" for e in left_out if outcomes[e])])
@@ -322,4 +323,8 @@ def fail_if_bad(summary: ImportSummary) -> None:
             "docs/formats/README.md lists; tables of results must be named themselves"
         )
     if refused:
-        raise CheckFailed(f"{refused:,} files break rules of their format and were refused")
+        broke = (
+            "file breaks rules of its format and was",
+            "files break rules of their format and were",
+        )
+        raise CheckFailed(f"{counted(refused, *broke)} refused")

@@ -12,6 +12,7 @@ from click import Option
 from exports.base import Exported, Exporter
 from exports.delta.state import PublicFolder
 from warehouse.core.errors import BadInput, StoreDamaged
+from warehouse.core.text.figures import counted
 from warehouse.engine.connection import memory_limit
 from warehouse.lake.table_location import NEEDS_DELTALAKE
 
@@ -70,7 +71,9 @@ def publish_tables(
             exported = read(publish)
         if sweep:
             swept = public.sweep()
-            exported.notes.append(f"deleted {len(swept)} files of publications that were killed")
+            exported.notes.append(
+                f"deleted {counted(len(swept), 'file')} of publications that were killed"
+            )
     return exported
 
 

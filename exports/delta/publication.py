@@ -17,6 +17,7 @@ from exports.delta.state import PUBLIC, Publication, PublishedTable
 from exports.delta.tables import TABLES, public_columns
 from warehouse.core.errors import EvalstoreError, StoreDamaged
 from warehouse.core.hashing import content_hash
+from warehouse.core.text.figures import counted
 from warehouse.engine.tables.definitions import digests
 from warehouse.lake.delta_log import DeltaLog
 
@@ -311,8 +312,8 @@ def _summary(publication: Publication, latest: Publication | None) -> str:
     n_same = sum(old.version == new.version for old, new in pairs)
     n_empty = sum(old.version != new.version and not new.files for old, new in pairs)
     return (
-        f"publication {publication.number}: wrote {sum(n_new):,} files of "
-        f"{sum(map(bool, n_new))} tables"
-        + (f"; {n_empty} tables have no rows" if n_empty else "")
-        + (f"; {n_same} tables as before" if n_same else "")
+        f"publication {publication.number}: wrote {counted(sum(n_new), 'file')} of "
+        f"{counted(sum(map(bool, n_new)), 'table')}"
+        + (f"; {counted(n_empty, 'table has no rows', 'tables have no rows')}" if n_empty else "")
+        + (f"; {counted(n_same, 'table')} as before" if n_same else "")
     )

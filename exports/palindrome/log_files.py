@@ -22,6 +22,7 @@ from warehouse.app.console.completion import complete_model, run_completer
 from warehouse.core.errors import BadInput
 from warehouse.core.files import read_regular
 from warehouse.core.formats.yaml.documents import YamlError, load
+from warehouse.core.text.figures import counted
 from warehouse.lake.targets import check_spelling, write_whole
 
 if TYPE_CHECKING:
@@ -204,7 +205,8 @@ def _exportable(tasks: Sequence[Row], exported: Exported, *, with_replays: bool)
             copies[run_id, counted_in] += 1
     for (run_id, counted_in), count in copies.items():
         exported.notes.append(
-            f"{run_id}: {count:,} results are calls of run {counted_in} too, and were written once"
+            f"{run_id}: {counted(count, 'result is a call', 'results are calls')} of run "
+            f"{counted_in} too, written once"
         )
 
 

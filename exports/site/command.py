@@ -9,6 +9,7 @@ import click
 
 from warehouse.app.console.cli import note, open_store, say
 from warehouse.app.console.completion import complete_model, complete_run, complete_suite
+from warehouse.core.text.figures import counted
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -90,7 +91,7 @@ def report(
         note(f"and {len(written.kept) - _NAMED:,} more files that were changed")
     size_mb = written.n_bytes / 1e6
     note(
-        f"{written.n_files:,} files ({size_mb:,.1f} MB): {written.n_written:,} written, "
+        f"{counted(written.n_files, 'file')} ({size_mb:,.1f} MB): {written.n_written:,} written, "
         f"{written.n_files - written.n_written:,} unchanged, {written.n_removed:,} removed"
     )
     say(folder / OVERVIEW)

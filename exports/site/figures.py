@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from warehouse.analysis.decisions.sentences import p_text as _p_text
-from warehouse.core.text.figures import money, number, percent, points
+from warehouse.core.text.figures import counted, money, number, percent, points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -54,11 +54,6 @@ def change(value: float | None, *, is_rate: bool) -> str:
 def count(value: int | None) -> str:
     """Return a whole number with commas; `unknown` for NULL."""
     return "unknown" if value is None else f"{value:,}"
-
-
-def counted(value: int, noun: str, plural: str = "") -> str:
-    """Return a number of things: `1 run`, `2 runs`."""
-    return f"{value:,} {noun if value == 1 else plural or noun + 's'}"
 
 
 def got_no_answer(row: Row) -> bool:

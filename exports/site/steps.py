@@ -8,7 +8,7 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from exports.site.figures import counted
+from warehouse.core.text.figures import counted
 from warehouse.core.text.formatting import visible_lines
 
 if TYPE_CHECKING:

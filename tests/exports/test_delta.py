@@ -138,7 +138,7 @@ def test_the_summary_says_which_tables_were_written(store, tmp_path):
     assert notes == ["publication 1: wrote 9 files of 9 tables; 7 tables have no rows"]
     add_rows(store.lake, runs=run_rows(2)["runs"])
     [note] = publish_tables(store, tmp_path / "out").notes
-    assert note == "publication 2: wrote 1 files of 1 tables; 15 tables as before"
+    assert note == "publication 2: wrote 1 file of 1 table; 15 tables as before"
     for n in (1, 2):
         forget(store.lake, ("toys", f"run-{n}"))
     [note] = publish_tables(store, tmp_path / "out").notes

@@ -72,7 +72,7 @@ def test_calls_that_are_written_once_are_named(tmp_path):
     import_into(store, copy, run_as="zz")
     ended = command(tmp_path / "store", "export", "palindrome", "--to", tmp_path / "out")
     assert ended.code == 0
-    assert "zz: 1 results are calls of run 2026-04-01/models/kokeilu-1.yaml too" in ended.err
+    assert "zz: 1 result is a call of run 2026-04-01/models/kokeilu-1.yaml too" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from exports.site.addresses import AUDIT, run_page
 from exports.site.audited import audited, has_reported
-from exports.site.figures import counted
 from exports.site.page import Contents
 from exports.site.site import PageType, only
 from exports.site.tables import Table, table
+from warehouse.core.text.figures import counted
 from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from exports.site.addresses import COMPARISONS, compare_page, slug
 from exports.site.boards import Board, boards
-from exports.site.figures import Mark, counted, marks
+from exports.site.figures import Mark, marks
 from exports.site.page import Contents
 from exports.site.site import PageType, suite_places
 from exports.site.tasks import task_keys
@@ -20,6 +20,7 @@ from warehouse.analysis.decisions.comparison import FEW_CLUSTERS, compare, subse
 from warehouse.analysis.decisions.contests import Choice, find_contests, unanswered_sentences
 from warehouse.analysis.decisions.sentences import p_text, sentence, size_of
 from warehouse.core.errors import BadInput
+from warehouse.core.text.figures import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

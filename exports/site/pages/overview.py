@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from exports.site.addresses import OVERVIEW
 from exports.site.boards import boards, unranked
-from exports.site.figures import cost, count, counted
+from exports.site.figures import cost, count
 from exports.site.page import Contents
 from exports.site.series import Series, series
 from exports.site.site import PageType, only, suite_places
 from warehouse.app.commands.history_chart import drift_pieces, outage_pieces
+from warehouse.core.text.figures import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from exports.site.addresses import TASKS, samples_page, task_page
-from exports.site.figures import counted, figure, start_of
+from exports.site.figures import figure, start_of
 from exports.site.page import Contents
 from exports.site.site import PageType
 from exports.site.tables import table
 from exports.site.tasks import shown_tasks
 from exports.site.trials import trial_table
+from warehouse.core.text.figures import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from ulid import ULID
 
 from exports.site.addresses import run_page
-from exports.site.figures import cost, count, counted, duration, figure, interval, marks
+from exports.site.figures import cost, count, duration, figure, interval, marks
 from warehouse.core.rating_scales import RATINGS_SUITE
+from warehouse.core.text.figures import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,6 +13,7 @@ from warehouse.analysis.items.set_answers import read_set_answers
 from warehouse.analysis.items.subsets import MIN_MODELS, Judge
 from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
+from warehouse.core.text.figures import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -204,7 +205,8 @@ def estimate_sentences(bank: ScoreBank, estimates: Sequence[Estimate]) -> Iterat
             continue
         n_answered = len(each.task_ids)
         text = estimate_text(each.score, each.reach, n_answered, len(bank.task_ids))
-        left = f"; {each.n_without_verdict} results without a verdict are left out"
+        unjudged = "result without a verdict is", "results without a verdict are"
+        left = f"; {counted(each.n_without_verdict, *unjudged)} left out"
         yield f"{name}: {text}{left if each.n_without_verdict else ''}"
     of = f"{len(bank.systems)} stored models: " if bank.systems else "models that are not recorded"
     how = "as the run knew them when it stopped" if bank.order == "adaptive" else "as they are now"

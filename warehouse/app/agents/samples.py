@@ -9,6 +9,7 @@ from warehouse.app.agents.parameters import Text
 from warehouse.app.agents.queries import time_limit
 from warehouse.app.agents.session import AgentSession
 from warehouse.core.errors import BadInput
+from warehouse.core.text.figures import counted
 from warehouse.core.types import Row
 from warehouse.engine.query import rows_by_name
 
@@ -131,7 +132,8 @@ def _sample(connection: duckdb.DuckDBPyConnection, match: Row) -> Row:
 def _list_of(matches: list[Row]) -> Row:
     more = "at least " if len(matches) > _N_MATCHES else ""
     n_matches = min(len(matches), _N_MATCHES + 1)
-    note = f"{more}{n_matches} results match; call show_sample with the run_id and result_id of one"
+    found = counted(n_matches, "result matches", "results match")
+    note = f"{more}{found}; call show_sample with the run_id and result_id of one"
     return {"matches": matches[:_N_MATCHES], "notes": [note]}
 
 

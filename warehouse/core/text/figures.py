@@ -40,3 +40,8 @@ def number(value: object) -> str:
         return f"{value:.0f}"
     text = f"{value:.4g}"
     return f"{value:.9f}".rstrip("0") if "e" in text and abs(value) >= _TINY else text
+
+
+def counted(value: int, noun: str, plural: str = "") -> str:
+    """Return a number of things: `1 run`, `2 runs`."""
+    return f"{value:,} {noun if value == 1 else plural or noun + 's'}"
