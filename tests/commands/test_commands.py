@@ -28,6 +28,7 @@ from support import (
 
 import evalstore
 from warehouse.app.console.cli import FORMATS, note
+from warehouse.core.text.text_width import width_of
 from warehouse.engine.scoring.registry import UDFS
 from warehouse.engine.views.sql_files import shipped_sql, shown_views
 
@@ -283,6 +284,19 @@ def test_info_counts_one_run_and_one_result(tmp_path):
     run = {"suite": "own", "run_id": "r", "generation": "root", "content_id": "r"}
     add_rows(store.lake, runs=[run], results=[{**run, "seq": 0, "model": "m", "task_id": "t"}])
     assert "own            1 run, 1 result\n" in command(store.path, "info").out
+
+
+def test_info_is_in_columns_whatever_the_names(tmp_path):
+    store = new_store(tmp_path / "store")
+    suites = ["own", "a suite of a longer name", "名前" * 4, "x" * 90]
+    run = {"run_id": "r", "generation": "root", "content_id": "r"}
+    add_rows(store.lake, runs=[{**run, "suite": suite} for suite in suites])
+    lines = command(store.path, "info").out.splitlines()
+    for name in suites[:3]:
+        assert f"{name}{' ' * (24 - width_of(name))} 1 run, 0 results" in lines
+    assert f"runs{' ' * 20} 4" in lines
+    # One that would leave no room for figures moves its own line only.
+    assert f"{suites[3]} 1 run, 0 results" in lines
 
 
 @pytest.mark.slow

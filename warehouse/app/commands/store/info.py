@@ -11,6 +11,7 @@ from warehouse.app.console.cli import note, open_store, report_format_option
 from warehouse.core.errors import CheckFailed
 from warehouse.core.schemas import LAKE_FORMAT
 from warehouse.core.text.formatting import as_json, visible
+from warehouse.core.text.text_width import padded, width_of
 from warehouse.engine.base_store import check_is_store
 from warehouse.engine.query import rows_by_name
 from warehouse.lake.journal.recovery import pending_journals
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from warehouse.lake.journal.recovery import PendingJournal
     from warehouse.lake.table_location import TableLocation
 
+_NARROWEST, _WIDEST = 14, 40  # cells of the names
 _COUNTS = """
 SELECT
     (SELECT count(*) FROM lake.batches) AS batches,
@@ -168,12 +170,18 @@ def _show(facts: dict[str, object], fmt: str) -> None:
     if fmt == "json":
         click.echo(as_json(facts))
         return
+    lines: list[tuple[str, str]] = []
     for name, value in facts.items():
         label = name.removeprefix("n_").removesuffix("_bytes").replace("_", " ")
-        lines = value.items() if isinstance(value, dict) else [(label, value)]
-        for shown, fact in lines:
-            for text in _texts(name, fact):
-                click.echo(f"{visible(shown):<14} {visible(text)}")
+        named = value.items() if isinstance(value, dict) else [(label, value)]
+        lines += [
+            (visible(shown), visible(text)) for shown, fact in named for text in _texts(name, fact)
+        ]
+    # A name that is longer than most moves its own line only.
+    widths = [width for shown, _ in lines if (width := width_of(shown)) <= _WIDEST]
+    width = max([_NARROWEST, *widths])
+    for shown, text in lines:
+        click.echo(f"{padded(shown, width, to_the_right=False)} {text}")
 
 
 def _texts(name: str, value: object) -> list[str]:
