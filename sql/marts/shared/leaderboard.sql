@@ -33,8 +33,9 @@
 -- is_first_only: whether only first attempts count, because the run repeated tasks until they passed
 -- n_results: calls made for the tasks: attempts, and those without an answer
 -- n_unanswered: calls among them that gave no answer
--- n_tasks_in_set: tasks in the version of the task set that counts; NULL where the rows that may be
---     compared were asked more tasks than that, since logs may describe only some tasks of a set
+-- n_tasks_in_set: tasks in the version of the task set that counts, also those that nothing judges; NULL where
+--     the rows that may be compared were asked more tasks than that, since logs may describe only some tasks of
+--     a set
 -- version_reason: how that version was found: `declared`, `largest`, `agreed` or `sample`; see
 --     scores.task_set_versions
 -- is_comparable: whether the row may be compared with the others of its task set: it was asked the
