@@ -6,10 +6,7 @@
 -- every figure fail.
 CREATE OR REPLACE MACRO exact_sum(amount) AS
     list_sum([
-        exact_total(
-            sum(try_cast(floor(amount) AS DECIMAL(15, 0))),
-            sum(CAST(amount - try_cast(floor(amount) AS DECIMAL(15, 0)) AS DECIMAL(16, 15)))
-        ),
+        exact_small_sum(amount),
         ordered_sum(list_sort(list(CAST(amount AS DOUBLE)) FILTER (
             try_cast(floor(amount) AS DECIMAL(15, 0)) IS NULL AND isfinite(CAST(amount AS DOUBLE))
         )))

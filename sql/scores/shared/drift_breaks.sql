@@ -68,10 +68,10 @@ tasks AS (
         task,
         position,
         count(*) AS n,
-        exact_sum(value) AS total,
-        exact_sum(value ** 2) AS squares,
-        exact_sum(score) AS score_total,
-        exact_sum(score ** 2) AS score_squares
+        exact_small_sum(value) AS total,
+        exact_small_sum(value ** 2) AS squares,
+        exact_small_sum(score) AS score_total,
+        exact_small_sum(score ** 2) AS score_squares
     FROM ranked
     GROUP BY ALL
     UNION ALL
@@ -96,8 +96,8 @@ tasks AS (
         task,
         position,
         count(*) AS n,
-        exact_sum(ln(latency_ms)) AS total,
-        exact_sum(ln(latency_ms) ** 2) AS squares,
+        exact_small_sum(ln(latency_ms)) AS total,
+        exact_small_sum(ln(latency_ms) ** 2) AS squares,
         0 AS score_total,
         0 AS score_squares
     FROM calls
@@ -110,13 +110,13 @@ strata AS (
         task,
         metric,
         CAST(sum(n) AS DOUBLE) AS n_all,
-        exact_sum(total) / n_all AS mean,
-        exact_sum(score_total) / n_all AS score_mean,
+        exact_small_sum(total) / n_all AS mean,
+        exact_small_sum(score_total) / n_all AS score_mean,
         coalesce(greatest(
-            0, exact_sum(squares) - exact_sum(total) ** 2 / n_all
+            0, exact_small_sum(squares) - exact_small_sum(total) ** 2 / n_all
         ) / nullif(n_all - 1, 0), 0) AS spread,
         coalesce(greatest(
-            0, exact_sum(score_squares) - exact_sum(score_total) ** 2 / n_all
+            0, exact_small_sum(score_squares) - exact_small_sum(score_total) ** 2 / n_all
         ) / nullif(n_all - 1, 0), 0) AS score_spread
     FROM tasks
     GROUP BY task, metric
@@ -148,12 +148,12 @@ summed AS (
         subject,
         metric,
         position,
-        exact_sum(total - n * mean) AS excess,
-        exact_sum(total - n * mean) / sum(n) AS mean_excess,
-        exact_sum(score_total - n * score_mean) AS score_excess,
-        exact_sum(weight) AS weight,
-        exact_sum(spread * weight) AS variance,
-        exact_sum(score_spread * weight) AS score_variance,
+        exact_small_sum(total - n * mean) AS excess,
+        exact_small_sum(total - n * mean) / sum(n) AS mean_excess,
+        exact_small_sum(score_total - n * score_mean) AS score_excess,
+        exact_small_sum(weight) AS weight,
+        exact_small_sum(spread * weight) AS variance,
+        exact_small_sum(score_spread * weight) AS score_variance,
         count(*) FILTER (n_until = n AND n_until < n_all)
             - count(*) FILTER (n_until = n_all AND n_until > n) AS n_tasks
     FROM placed

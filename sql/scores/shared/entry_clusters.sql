@@ -18,7 +18,7 @@ FROM (
         rates.run_id,
         rates.entry,
         coalesce(clusters.cluster, rates.task) AS unit,
-        exact_sum(rates.pass_rate) AS rates,
+        exact_small_sum(rates.pass_rate) AS rates,
         count(*) AS n_rated
     FROM scores.task_rates AS rates
     SEMI JOIN (FROM scores.task_clusters WHERE NOT is_copy) AS clustered

@@ -54,13 +54,13 @@ sums AS (
         sum(n_judged) > 0 AS is_judged,
         bool_or(is_first_only) AS is_first_only,
         bool_or(n_trials > 1) AS is_repeated,
-        exact_sum(pass_rate) AS rates,
-        exact_sum(pass_rate ** 2) AS squares,
+        exact_small_sum(pass_rate) AS rates,
+        exact_small_sum(pass_rate ** 2) AS squares,
         count(n_missing) AS n_bounded,
         -- Only of the few tasks that differ from their pass rate.
-        exact_sum(CASE WHEN n_missing > 0 THEN min_rate - coalesce(pass_rate, 0) END) AS below,
-        exact_sum(CASE WHEN n_missing > 0 THEN max_rate - coalesce(pass_rate, 0) END) AS above,
-        exact_sum(CASE WHEN is_in_set THEN pass_rate END)
+        exact_small_sum(CASE WHEN n_missing > 0 THEN min_rate - coalesce(pass_rate, 0) END) AS below,
+        exact_small_sum(CASE WHEN n_missing > 0 THEN max_rate - coalesce(pass_rate, 0) END) AS above,
+        exact_small_sum(CASE WHEN is_in_set THEN pass_rate END)
             / nullif(count(pass_rate) FILTER (is_in_set), 0) AS covered_rate,
         histogram({
             n_attempts: n_trials,
