@@ -10,8 +10,8 @@
 -- n_errors: calls that failed: with an error, or an exit code other than 0; NULL if the logs mark no
 --     call of any tool as failed, which some never do
 -- error_rate: n_errors / n_calls
--- error_rate_low: lower end of its 95 % interval, by trials, whose calls depend on each other (see
---     clustered_interval); NULL below 6 trials
+-- error_rate_low: lower end of its 95 % interval, by tasks: calls of one trial, and trials of one task, depend
+--     on each other (see clustered_interval); NULL below 6 tasks
 -- error_rate_high: upper end of that interval
 -- n_retries: calls whose last call before them in the trial was of the same tool and failed
 -- n_timed: calls of known time
@@ -24,6 +24,7 @@ WITH calls AS (
     SELECT
         trials.suite,
         trials.task_set,
+        trials.task_id,
         trials.system,
         trials.run_id,
         trials.result_id,
@@ -52,6 +53,7 @@ of_trials AS (
     SELECT
         suite,
         task_set,
+        coalesce(task_id, result_id) AS task_id,
         system,
         tool,
         run_id,
@@ -63,7 +65,28 @@ of_trials AS (
         count(duration_ms) AS n_timed,
         sum(duration_ms ORDER BY duration_ms) AS total_ms
     FROM calls
-    GROUP BY suite, task_set, system, tool, run_id, result_id
+    GROUP BY suite, task_set, task_id, system, tool, run_id, result_id
+),
+
+of_tasks AS (
+    SELECT
+        suite,
+        task_set,
+        system,
+        tool,
+        task_id,
+        count(*) AS n_trials,
+        CAST(sum(n_calls) AS BIGINT) AS n_calls,
+        CAST(sum(n_errors) AS BIGINT) AS n_errors,
+        CAST(sum(n_retries) AS BIGINT) AS n_retries,
+        CAST(sum(n_timed) AS BIGINT) AS n_timed,
+        sum(total_ms ORDER BY total_ms) AS total_ms,
+        count(passed) FILTER (n_errors > 0) AS n_trials_with_error,
+        count(*) FILTER (passed AND n_errors > 0) AS n_passed_with_error,
+        count(passed) FILTER (n_errors = 0) AS n_trials_without_error,
+        count(*) FILTER (passed AND n_errors = 0) AS n_passed_without_error
+    FROM of_trials
+    GROUP BY suite, task_set, system, tool, task_id
 ),
 
 summed AS (
@@ -72,19 +95,19 @@ summed AS (
         task_set,
         system,
         tool,
-        count(*) AS n_trials,
+        CAST(sum(n_trials) AS BIGINT) AS n_trials,
         CAST(sum(n_calls) AS BIGINT) AS n_calls,
         CAST(sum(n_errors) AS BIGINT) AS n_errors,
         CAST(sum(n_retries) AS BIGINT) AS n_retries,
         CAST(sum(n_timed) AS BIGINT) AS n_timed,
         sum(total_ms ORDER BY total_ms) AS total_ms,
-        list(CAST(n_errors AS DOUBLE) ORDER BY run_id, result_id) AS errors,
-        list(n_calls ORDER BY run_id, result_id) AS sizes,
-        count(passed) FILTER (n_errors > 0) AS n_trials_with_error,
-        count(*) FILTER (passed AND n_errors > 0) AS n_passed_with_error,
-        count(passed) FILTER (n_errors = 0) AS n_trials_without_error,
-        count(*) FILTER (passed AND n_errors = 0) AS n_passed_without_error
-    FROM of_trials
+        list(CAST(n_errors AS DOUBLE) ORDER BY task_id) AS errors,
+        list(n_calls ORDER BY task_id) AS sizes,
+        CAST(sum(n_trials_with_error) AS BIGINT) AS n_trials_with_error,
+        CAST(sum(n_passed_with_error) AS BIGINT) AS n_passed_with_error,
+        CAST(sum(n_trials_without_error) AS BIGINT) AS n_trials_without_error,
+        CAST(sum(n_passed_without_error) AS BIGINT) AS n_passed_without_error
+    FROM of_tasks
     GROUP BY suite, task_set, system, tool
 )
 
