@@ -5,8 +5,9 @@
 -- one that passes none, times C / (C + 2) as in effective_tasks, and at most the number of tasks. In
 -- place of the normal quantile it has Student's with one degree of freedom less than the effective number
 -- of clusters, (Σ size)² / Σ size²: a cluster that has half of the tasks decides alone; `quantile` is one of
--- another level. `docs/scores.md` has its coverage.
-CREATE OR REPLACE MACRO clustered_interval(sums, sizes, quantile := NULL) AS
+-- another level. Values that no trials are behind, such as ratings, have infinite `trials`, in place of the
+-- number of tasks. `docs/scores.md` has its coverage.
+CREATE OR REPLACE MACRO clustered_interval(sums, sizes, quantile := NULL, trials := NULL) AS
     list_transform(
         [{
             n: list_sum(sizes)::DOUBLE,
@@ -22,7 +23,7 @@ CREATE OR REPLACE MACRO clustered_interval(sums, sizes, quantile := NULL) AS
             }],
             lambda s: list_transform(
                 [least(
-                    t['n'],
+                    coalesce(trials, t['n']),
                     t['n'] ** 2 * (t['c'] + 2) / t['c'] * s['padded'] * (1 - s['padded']) / (
                         list_aggregate(list_transform(
                             sums, lambda sum, i: (sum - s['padded'] * sizes[i]) ** 2
@@ -30,9 +31,9 @@ CREATE OR REPLACE MACRO clustered_interval(sums, sizes, quantile := NULL) AS
                         + (t['n'] / t['c']) ** 2 * (s['padded'] ** 2 + (1 - s['padded']) ** 2)
                     )
                 )],
-                lambda trials: CASE WHEN t['c'] >= 6 THEN [
-                    wilson_low(s['mean'] * trials, trials, quantile := s['quantile']),
-                    wilson_high(s['mean'] * trials, trials, quantile := s['quantile'])
+                lambda effective: CASE WHEN t['c'] >= 6 THEN [
+                    wilson_low(s['mean'] * effective, effective, quantile := s['quantile']),
+                    wilson_high(s['mean'] * effective, effective, quantile := s['quantile'])
                 ] END
             )[1]
         )[1]

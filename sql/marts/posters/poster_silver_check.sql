@@ -10,7 +10,8 @@
 -- silver_mean: mean over these posters by the records of models
 -- gold_mean: mean over the same posters by gold
 -- difference: gold_mean less silver_mean
--- difference_low: lower end of its 95 % interval, Student's by posters, from -100 to 100; NULL below 6
+-- difference_low: lower end of its 95 % interval, Student's by posters, from -100 to 100; NULL below 6, and
+--     where all posters have the same difference
 -- difference_high: upper end of that interval
 -- basis: what the figures are about: always `labelled answers only`
 WITH scored AS (

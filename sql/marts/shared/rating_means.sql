@@ -7,8 +7,10 @@
 -- n_tasks: tasks of these ratings
 -- n_without_value: ratings without a number: labels, and what could not be read
 -- mean: mean of the ratings; NULL without any
--- mean_low: lower end of its 95 % interval: Student's, by tasks (see clustered_student_interval), within
---     the scale; NULL below 6 tasks
+-- mean_low: lower end of its 95 % interval: where all ratings are within a known scale, that of scores from 0
+--     to 1 in `metrics`, as a part of the scale; of several ratings of a task, by tasks (see
+--     clustered_interval); on no known scale Student's (see clustered_student_interval), and none where all
+--     are equal; NULL below 6 tasks
 -- mean_high: upper end of that interval
 -- stderr: its standard error, by tasks; NULL below 2 tasks
 WITH tasks AS (
@@ -28,7 +30,9 @@ WITH tasks AS (
             list_aggregate(list(value ORDER BY value) FILTER (value IS NOT NULL), 'fsum'), 0
         ) AS total,
         min(scale_low) AS scale_low,
-        max(scale_high) AS scale_high
+        max(scale_high) AS scale_high,
+        bool_and(coalesce(value BETWEEN scale_low AND scale_high, value IS NULL)) AS is_within,
+        bool_and(coalesce(value IN (scale_low, scale_high), true)) AS is_binary
     FROM ratings
     -- Others than raters say only with which probability an answer was drawn.
     WHERE is_current AND NOT (rater IS NULL AND rater_kind = 'human' AND status = 'not_applicable')
@@ -49,7 +53,8 @@ counted AS (
         count(*) FILTER (n_ratings > 0) AS n_tasks,
         CAST(sum(n_without_value) AS BIGINT) AS n_without_value,
         min(scale_low) AS scale_low,
-        max(scale_high) AS scale_high,
+        CASE WHEN bool_and(is_within) THEN max(scale_high) - min(scale_low) END AS width,
+        if(bool_and(is_binary), CAST(sum(n_ratings) AS DOUBLE), 'inf'::DOUBLE) AS trials,
         list(total ORDER BY task_id) FILTER (n_ratings > 0) AS sums,
         list(n_ratings ORDER BY task_id) FILTER (n_ratings > 0) AS sizes
     FROM tasks
@@ -60,8 +65,34 @@ averaged AS (
     SELECT
         *,
         list_aggregate(sums, 'fsum') / n_ratings AS mean,
-        CASE WHEN n_tasks > 0 THEN clustered_student_interval(sums, sizes) END AS ends
+        list_transform(sums, lambda total, i: (total - sizes[i] * scale_low) / nullif(width, 0)) AS shares,
+        effective_tasks(
+            n_tasks,
+            trials,
+            list_aggregate(shares, 'fsum'),
+            list_aggregate(list_transform(shares, lambda share: share ** 2), 'fsum')
+        ) AS effective
     FROM counted
+),
+
+ended AS (
+    SELECT
+        *,
+        CASE
+            WHEN n_tasks < 6 THEN NULL
+            WHEN coalesce(width, 0) = 0 THEN clustered_student_interval(sums, sizes)
+            ELSE list_transform(
+                CASE
+                    WHEN n_tasks < n_ratings THEN clustered_interval(shares, sizes, trials := trials)
+                    ELSE [
+                        wilson_low((mean - scale_low) / width * effective, effective),
+                        wilson_high((mean - scale_low) / width * effective, effective)
+                    ]
+                END,
+                lambda share: scale_low + width * share
+            )
+        END AS ends
+    FROM averaged
 )
 
 SELECT
@@ -77,9 +108,8 @@ SELECT
     n_tasks,
     n_without_value,
     mean,
-    -- greatest() and least() leave NULLs out.
-    CASE WHEN ends IS NOT NULL THEN greatest(ends[1], scale_low) END AS mean_low,
-    CASE WHEN ends IS NOT NULL THEN least(ends[2], scale_high) END AS mean_high,
+    ends[1] AS mean_low,
+    ends[2] AS mean_high,
     clustered_error(sums, sizes) AS stderr
-FROM averaged
+FROM ended
 ORDER BY suite, run_id, task_set, criterion, rater, mean DESC NULLS LAST, model
