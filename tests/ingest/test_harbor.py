@@ -128,6 +128,8 @@ def test_a_call_with_its_result_and_a_result_without_a_call(store, tmp_path):
         ({"reward": 0.5, "exists": 1}, None, (False, "gave_up", "ok")),
         ({"a": 1, "b": 1}, None, (True, "solved", "ok")),
         ({"a": 1, "b": 0}, None, (False, "gave_up", "ok")),
+        ({"a": None, "b": 0}, None, (False, "gave_up", "ok")),
+        ({"a": None, "b": 1}, None, (None, "unknown", "ok")),
         (None, "EnvironmentStartTimeoutError", (None, "error", "error")),
         (None, "ContextLengthExceededError", (None, "limit", "error")),
         (None, None, (None, "unknown", "ok")),
@@ -174,6 +176,16 @@ def test_a_task_of_several_steps(store, tmp_path):
         ("reward", 0.5, True),
         ("two/reward", 0.0, False),
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tokens", [0, None])
+def test_a_cost_without_tokens_is_known(store, tmp_path, tokens):
+    amounts = {"n_input_tokens": tokens, "n_output_tokens": tokens, "cost_usd": 0.42}
+    write(tmp_path / "j/t__1/result.json", trial(agent_result=amounts))
+    imported(store, tmp_path / "j")
+    [row] = query(store, "FROM trials")
+    assert (row["cost_usd"], row["input_tokens"], row["output_tokens"]) == (0.42, None, None)
 
 
 @pytest.mark.slow

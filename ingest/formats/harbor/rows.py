@@ -99,8 +99,9 @@ def _trial_row(trial: JsonObject, system: SystemRow, rows: RowCollector) -> Resu
     trial_id = fields.text("id") or fields.peek("trial_name")
     passed, failure = _verdict(_rewards(trial)), _failure(trial)
     amounts = _amounts(trial)
+    # Without tokens a 0 is unknown, not free; an amount is known even if the tokens are not.
     is_known = any(amounts[name] for name in ("n_input_tokens", "n_output_tokens"))
-    known = amounts if is_known else dict.fromkeys(_AMOUNTS)
+    known = {name: amount if is_known else amount or None for name, amount in amounts.items()}
     phases = _phases(trial)
     task = fields.value("task_id")
     fields.drop(*_PHASES)
@@ -164,10 +165,11 @@ def _rewards(trial: JsonObject) -> JsonObject:
 
 
 def _verdict(rewards: JsonObject) -> bool | None:
-    """Return whether a trial passed: its deciding rewards are 1; None without one."""
+    """Return whether a trial passed: its deciding rewards are 1; None if that is not known."""
     found = [finite_number(rewards[name]) for name in _deciding(rewards)]
-    numbers = [number for number in found if number is not None]
-    return all(number >= 1 for number in numbers) if numbers else None
+    if any(number is not None and number < 1 for number in found):
+        return False
+    return True if found and None not in found else None
 
 
 def _deciding(rewards: JsonObject) -> list[str]:
