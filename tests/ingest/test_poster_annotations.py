@@ -56,6 +56,9 @@ def test_agreement(samples):
     assert found["event_count_kappa"] == pytest.approx(0.6)
     # 15 events in the larger records; one is not there, of the others one venue differs
     assert (found["date_match"], found["venue_match"]) == (14 / 15, 13 / 15)
+    # events of one poster depend on each other, and four posters are too few for an interval
+    assert found["event_count_low"] is not None
+    assert found["date_match_low"] is found["venue_match_high"] is None
 
 
 @pytest.mark.slow

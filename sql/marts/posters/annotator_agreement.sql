@@ -9,11 +9,13 @@
 --     them
 -- n_events: sum over the posters of the larger number of events
 -- date_match: events with equal dates / n_events; events are aligned by the core fields
--- date_match_low: lower end of Wilson's 95 % interval of date_match
--- date_match_high: upper end of Wilson's 95 % interval of date_match
+-- date_match_low: lower end of the 95 % interval of date_match: Wilson's; where a poster has several events, by
+--     posters (see clustered_interval), and NULL below 6 posters
+-- date_match_high: upper end of that interval
 -- venue_match: events with equal venues / n_events; events are aligned by the core fields
--- venue_match_low: lower end of Wilson's 95 % interval of venue_match
--- venue_match_high: upper end of Wilson's 95 % interval of venue_match
+-- venue_match_low: lower end of the 95 % interval of venue_match: Wilson's; where a poster has several events, by
+--     posters (see clustered_interval), and NULL below 6 posters
+-- venue_match_high: upper end of that interval
 WITH pairs AS (
     SELECT suite, task_set, task_id, annotator_a, annotator_b, events_a, events_b,
         dates_equal, venues_equal
@@ -31,9 +33,26 @@ totals AS (
         count(*) FILTER (events_a = events_b) AS n_equal_counts,
         CAST(sum(greatest(events_a, events_b)) AS BIGINT) AS n_events,
         CAST(sum(dates_equal) AS BIGINT) AS n_dates,
-        CAST(sum(venues_equal) AS BIGINT) AS n_venues
+        CAST(sum(venues_equal) AS BIGINT) AS n_venues,
+        list(greatest(events_a, events_b) ORDER BY task_id) FILTER (greatest(events_a, events_b) > 0) AS sizes,
+        list(CAST(dates_equal AS DOUBLE) ORDER BY task_id) FILTER (greatest(events_a, events_b) > 0) AS dates,
+        list(CAST(venues_equal AS DOUBLE) ORDER BY task_id) FILTER (greatest(events_a, events_b) > 0) AS venues
     FROM pairs
     GROUP BY suite, task_set, annotator_a, annotator_b
+),
+
+with_intervals AS (
+    SELECT
+        *,
+        CASE
+            WHEN len(sizes) < n_events THEN clustered_interval(dates, sizes)
+            ELSE [wilson_low(n_dates, n_events), wilson_high(n_dates, n_events)]
+        END AS date_ends,
+        CASE
+            WHEN len(sizes) < n_events THEN clustered_interval(venues, sizes)
+            ELSE [wilson_low(n_venues, n_events), wilson_high(n_venues, n_events)]
+        END AS venue_ends
+    FROM totals
 ),
 
 -- How often each annotator found each number of events, which gives the agreement by chance.
@@ -70,11 +89,11 @@ SELECT
     / nullif(totals.n_posters * totals.n_posters - chance.n_by_chance, 0) AS event_count_kappa,
     totals.n_events,
     totals.n_dates / nullif(totals.n_events, 0) AS date_match,
-    wilson_low(totals.n_dates, totals.n_events) AS date_match_low,
-    wilson_high(totals.n_dates, totals.n_events) AS date_match_high,
+    date_ends[1] AS date_match_low,
+    date_ends[2] AS date_match_high,
     totals.n_venues / nullif(totals.n_events, 0) AS venue_match,
-    wilson_low(totals.n_venues, totals.n_events) AS venue_match_low,
-    wilson_high(totals.n_venues, totals.n_events) AS venue_match_high
-FROM totals
+    venue_ends[1] AS venue_match_low,
+    venue_ends[2] AS venue_match_high
+FROM with_intervals AS totals
 JOIN chance USING (suite, task_set, annotator_a, annotator_b)
 ORDER BY totals.suite, totals.task_set, totals.annotator_a, totals.annotator_b

@@ -13,7 +13,8 @@
 -- n_more_first: pairs of which the first won more often than the second; the other vote may be a tie
 -- n_more_second: pairs of which the second won more often than the first
 -- consistent_rate: share of the pairs in both orders with the same outcome; NULL without any
--- consistent_rate_low: lower end of its 95 % interval, Wilson's
+-- consistent_rate_low: lower end of its 95 % interval: Wilson's; where a task has several pairs, by tasks (see
+--     clustered_interval), and NULL below 6 tasks
 -- consistent_rate_high: upper end of that interval
 -- p_value: of the exact sign test that neither place is preferred: if so, n_more_first and n_more_second differ
 --     by chance, whichever answers are better; NULL without a pair in both orders. It is not adjusted for the
@@ -39,6 +40,8 @@ WITH votes AS (
 pairs AS (
     SELECT
         answers_suite AS suite,
+        task_set,
+        task_id,
         rater,
         rater_kind,
         rater_config,
@@ -57,6 +60,26 @@ pairs AS (
         criterion
 ),
 
+tasks AS (
+    SELECT
+        suite,
+        rater,
+        rater_kind,
+        rater_config,
+        criterion,
+        concat_ws('/', task_set, task_id) AS unit,
+        sum(n_votes) AS n_votes,
+        sum(n_for_first) AS n_for_first,
+        count(*) FILTER (has_both) AS n_both_orders,
+        count(*) FILTER (is_consistent) AS n_consistent,
+        count(*) FILTER (is_first_twice) AS n_first_twice,
+        count(*) FILTER (is_second_twice) AS n_second_twice,
+        count(*) FILTER (has_both AND lead_of_first > 0) AS n_more_first,
+        count(*) FILTER (has_both AND lead_of_first < 0) AS n_more_second
+    FROM pairs
+    GROUP BY suite, rater, rater_kind, rater_config, criterion, unit
+),
+
 counted AS (
     SELECT
         suite,
@@ -66,13 +89,23 @@ counted AS (
         criterion,
         CAST(sum(n_votes) AS BIGINT) AS n_votes,
         CAST(sum(n_for_first) AS BIGINT) AS n_for_first,
-        count(*) FILTER (has_both) AS n_both_orders,
-        count(*) FILTER (is_consistent) AS n_consistent,
-        count(*) FILTER (is_first_twice) AS n_first_twice,
-        count(*) FILTER (is_second_twice) AS n_second_twice,
-        count(*) FILTER (has_both AND lead_of_first > 0) AS n_more_first,
-        count(*) FILTER (has_both AND lead_of_first < 0) AS n_more_second
-    FROM pairs
+        CAST(sum(n_both_orders) AS BIGINT) AS n_both_orders,
+        CAST(sum(n_consistent) AS BIGINT) AS n_consistent,
+        CAST(sum(n_first_twice) AS BIGINT) AS n_first_twice,
+        CAST(sum(n_second_twice) AS BIGINT) AS n_second_twice,
+        CAST(sum(n_more_first) AS BIGINT) AS n_more_first,
+        CAST(sum(n_more_second) AS BIGINT) AS n_more_second,
+        CASE
+            WHEN max(tasks.n_both_orders) > 1 THEN clustered_interval(
+                list(CAST(tasks.n_consistent AS DOUBLE) ORDER BY unit) FILTER (tasks.n_both_orders > 0),
+                list(tasks.n_both_orders ORDER BY unit) FILTER (tasks.n_both_orders > 0)
+            )
+            ELSE [
+                wilson_low(sum(tasks.n_consistent), sum(tasks.n_both_orders)),
+                wilson_high(sum(tasks.n_consistent), sum(tasks.n_both_orders))
+            ]
+        END AS ends
+    FROM tasks
     GROUP BY suite, rater, rater_kind, rater_config, criterion
 )
 
@@ -91,8 +124,8 @@ SELECT
     n_more_first,
     n_more_second,
     n_consistent / nullif(n_both_orders, 0) AS consistent_rate,
-    wilson_low(n_consistent, n_both_orders) AS consistent_rate_low,
-    wilson_high(n_consistent, n_both_orders) AS consistent_rate_high,
+    ends[1] AS consistent_rate_low,
+    ends[2] AS consistent_rate_high,
     CASE WHEN n_both_orders > 0 THEN mcnemar_p(n_more_first, n_more_second) END AS p_value
 FROM counted
 ORDER BY suite, criterion, rater
