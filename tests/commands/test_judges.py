@@ -97,7 +97,26 @@ def test_verdicts_of_one_person_give_sensitivity_and_specificity(said):
     lines = said(ratings=rows)
     text = lines[lines.index("j") + 1]
     assert "It agrees with people on 82.5 % " in text
-    assert "It passes 90.0 % of what people passed, and 25.0 % of what they did not pass." in text
+    # 18 of 20 and 5 of 20 by Wilson
+    assert (
+        "It passes 90.0 % (95 % interval 69.9 % to 97.2 %) of what people passed, and "
+        "25.0 % (95 % interval 11.2 % to 46.9 %) of what people did not pass." in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "sentence"),
+    [
+        (1.0, "of what people passed: people passed all of them."),
+        (0.0, "of what people did not pass: people passed none of them."),
+    ],
+)
+def test_where_people_passed_all_or_none_the_other_share_is_not_named(said, label, sentence):
+    rows = [rating("j", "judge", task, float(task > 0)) for task in range(4)]
+    rows += [rating("ann", "human", task, label) for task in range(4)]
+    lines = said(ratings=rows)
+    text = lines[lines.index("j") + 1]
+    assert f"It passes 75.0 % (95 % interval 30.1 % to 95.4 %) {sentence}" in text
 
 
 @pytest.mark.slow

@@ -265,15 +265,27 @@ def _agreement_sentences(row: Row, what: str) -> Iterator[str]:
         weights = " with quadratic weights" if name == "quadratic_kappa" else ""
         interval = _interval(row, name, _hundredths) or " (too few tasks for an interval)"
         yield f"Kappa{weights}, the agreement beyond chance, is {row[name]:.2f}{interval}."
-    if row["sensitivity"] is not None:
-        passed, failed = row["sensitivity"], row["specificity"]
-        yield (
-            f"It passes {percent(passed)} of what {row['other']} passed, and "
-            f"{percent(None if failed is None else 1 - failed)} of what they did not pass."
-        )
+    if not (row["sensitivity"] is row["specificity"] is None):
+        yield _passed_sentence(row)
     elif row["mean_difference"]:
         more = "higher" if row["mean_difference"] > 0 else "lower"
         yield f"Its numbers are {number(abs(row['mean_difference']))} {more} on average."
+
+
+def _passed_sentence(row: Row) -> str:
+    """Say what a judge passes of what the other passed, and of what the other did not."""
+    of_passed, of_failed = "", ""
+    if row["sensitivity"] is not None:
+        interval = _interval(row, "sensitivity", percent)
+        of_passed = f"{percent(row['sensitivity'])}{interval} of what {row['other']} passed"
+    if row["specificity"] is not None:
+        ends = {"wrong_low": row["specificity_high"], "wrong_high": row["specificity_low"]}
+        of_failed = f"{_rest(row['specificity'])}{_interval(ends, 'wrong', _rest)}"
+        of_failed += f" of what {row['other']} did not pass"
+    if of_passed and of_failed:
+        return f"It passes {of_passed}, and {of_failed}."
+    which = "all" if of_passed else "none"
+    return f"It passes {of_passed or of_failed}: {row['other']} passed {which} of them."
 
 
 def _bias_sentence(judge: Judge) -> str:
@@ -300,9 +312,13 @@ def _bias_sentence(judge: Judge) -> str:
     return f"{both}; {counts}: a preference for either place is not shown ({shown})."
 
 
-def _interval(row: Row, name: str, as_text: Callable[[object], str]) -> str:
+def _interval(row: Row, name: str, as_text: Callable[[float], str]) -> str:
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     return "" if low is None else f" (95 % interval {as_text(low)} to {as_text(high)})"
+
+
+def _rest(share: float) -> str:
+    return percent(1 - share)
 
 
 def _hundredths(value: object) -> str:
