@@ -58,6 +58,7 @@ def test_ranks_are_those_of_the_strengths_and_equal_models_are_not_told_apart(tm
     for row in rows:
         assert row["log_score_low"] < STRENGTHS[row["model"]] < row["log_score_high"]
     assert ended.err.startswith("votes of people in arena, overall; a tie is half a win each; ")
+    assert "by tasks (2,000); they say nothing of other people than this one" in ended.err
 
 
 @pytest.mark.slow
@@ -74,7 +75,7 @@ def test_raters_are_clusters_where_tasks_are_few(tmp_path):
     ]
     ended = ranked(tmp_path, votes)
     assert {row["clustered_by"] for row in json.loads(ended.out)} == {"rater"}
-    assert "intervals by raters (25); they say nothing of other tasks than these 1" in ended.err
+    assert "intervals by raters (25); they say nothing of other tasks than this one" in ended.err
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warehouse.engine.statistics.bradley_terry import Ties
-    from warehouse.engine.vote_counts import Cluster, Control
+    from warehouse.engine.vote_counts import Cluster, Control, VoteSource
 
 _TIES = {"half": "a tie is half a win each", "davidson": "ties have a parameter of their own"}
 
@@ -86,11 +86,22 @@ def rank(
     n_clusters = source.n_tasks if by == "task" else source.n_raters
     has_ranks = rows[0][1] is not None
     shown = "intervals by" if has_ranks else "no intervals, for lack of enough"
-    few = f"; they say nothing of other tasks than these {source.n_tasks}" if by == "rater" else ""
+    limits = _limits(source, by) if has_ranks else ""
     note_wrapped(
         f"votes of {source.rater} in {source.suite}, {source.criterion}; {_TIES[ties]}; "
-        f"{_at_equal_length(rows[0]) if control else ''}{shown} {by}s ({n_clusters:,}){few}"
+        f"{_at_equal_length(rows[0]) if control else ''}{shown} {by}s ({n_clusters:,}){limits}"
     )
+
+
+def _limits(source: VoteSource, by: Cluster) -> str:
+    """Return of what intervals say nothing: of other tasks, or of other people than a few."""
+    from warehouse.engine.statistics.arrays import MIN_CLUSTERS
+
+    is_few = source.rater == "people" and 0 < source.n_raters < MIN_CLUSTERS
+    if by == "task" and not is_few:
+        return ""
+    what, n = ("tasks", source.n_tasks) if by == "rater" else ("people", source.n_raters)
+    return f"; they say nothing of other {what} than {'this one' if n == 1 else f'these {n:,}'}"
 
 
 def _at_equal_length(row: Sequence[object]) -> str:
