@@ -2,8 +2,9 @@
 -- grain: run × provider × model × settings × task set
 -- first: run_id, model, settings, pass_rate, n_trials, n_unanswered, run_date
 -- n_unanswered: calls that gave no answer
--- pass_rate_low: lower end of Wilson's 95 % interval of the pass rate, for n_trials independent calls
--- pass_rate_high: upper end of that interval
+-- pass_rate_low: lower end of Wilson's 95 % interval of the pass rate, for n_trials independent calls; too high
+--     where tasks were attempted more than once, or depend on each other: the leaderboard's is by tasks
+-- pass_rate_high: upper end of that interval; too low in that case
 -- remark: of an adaptive run, why it has no pass rate; else how many calls count as not passed because they
 --     got no answer; NULL where none does
 WITH calls AS (

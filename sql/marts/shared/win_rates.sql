@@ -1,5 +1,5 @@
 -- How often each model was preferred to each other one, by each rater: over pairs of answers, both orders of a
--- pair together. A tie, and two orders that disagree, count one half.
+-- pair together. A tie counts one half, and so do two orders that prefer different answers.
 -- grain: run × task set × rater × criterion × model × opponent
 -- inherits: preference_verdicts
 -- first: run_id, model, opponent, rater, win_rate, win_rate_low, win_rate_high, n_pairs, n_tasks
@@ -12,7 +12,8 @@
 -- n_ties: pairs without a winner, on which the votes agree
 -- n_inconsistent: pairs on which the votes do not agree, such as those of the two orders
 -- n_without_vote: pairs of which no vote could be read
--- win_rate: mean of the votes for the model over the pairs; NULL without any
+-- win_rate: mean over the pairs of the mean of their votes for the model, of which a tie in one order and a
+--     preference in the other make one quarter or three quarters; NULL without any
 -- win_rate_low: lower end of its 95 % interval, by tasks (see clustered_interval); NULL below 6 tasks
 -- win_rate_high: upper end of that interval
 -- stderr: its standard error, by tasks; where each has one pair, the standard deviation / sqrt(n_pairs);
