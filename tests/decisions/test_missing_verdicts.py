@@ -69,6 +69,9 @@ def test_if_only_attempts_lack_verdicts_all_tasks_are_judged(store):
         "6 of 30 tasks passed by their judged attempts; 5.0 % if the missing verdicts are "
         "failures, 80.0 % if passes; the interval is of the judged"
     )
+    of_one = "SELECT pass_rate_remark(0.5, 1, 1, 0.25, 0.75, 0, 4)"
+    [(remark,)] = store.sql(of_one).fetchall()
+    assert remark.startswith("50.0 % of 1 task passed by its judged attempts; 25.0 %")
 
 
 def test_a_terminal_says_so_below_the_board(store):

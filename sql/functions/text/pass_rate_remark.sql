@@ -8,8 +8,8 @@ CREATE OR REPLACE MACRO pass_rate_remark(
         CASE WHEN min_pass_rate IS NOT NULL THEN format(
             if(
                 n_rated = n_tasks,
-                '{0} of {1} tasks passed by their judged attempts',
-                '{0} of {1} judged passed, {2} tasks'
+                '{0} of {1} task{5} passed by {6} judged attempts',
+                '{0} of {1} judged passed, {2} task{5}'
             )
             || '; {3:.1f} % if the missing verdicts are failures, {4:.1f} % if passes; '
             || 'the interval is of the judged',
@@ -21,7 +21,9 @@ CREATE OR REPLACE MACRO pass_rate_remark(
             n_rated,
             n_tasks,
             100 * min_pass_rate,
-            100 * max_pass_rate
+            100 * max_pass_rate,
+            if(n_tasks = 1, '', 's'),
+            if(n_tasks = 1, 'its', 'their')
         ) END,
         CASE WHEN pass_rate IS NOT NULL AND n_unanswered > 0 THEN format(
             'no answer to {0} of {1} call{2}: not passed',
