@@ -97,8 +97,8 @@ def _report(exported: Exported) -> None:
         say(path)
     for run_id, count in exported.replays.items():
         note(
-            f"{run_id}: {counted(count, *_REPLAYED)} came from a file (provider replay); to export "
-            "them, name the run with --run"
+            f"{run_id}: {counted(count, *_REPLAYED)} came from a file (provider replay); name the "
+            "run with --run to export it"
         )
     for (run_id, reason), count in exported.omitted.items():
         note(f"{run_id}: {counted(count, 'result')} not exported: {reason}")

@@ -154,7 +154,7 @@ class _RunFiles:
         check_spelling(path)
         write_lines(path, _hashed(lines.encode(samples), checksum))
         if lines.n_unscored:
-            reason = "they have no score, which the format demands of a sample"
+            reason = "without a score, which the format demands of a sample"
             self._exported.omitted[self._run["run_id"], reason] += lines.n_unscored
         if lines.n_lines:
             document["detailed_evaluation_results"] = {

@@ -88,7 +88,8 @@ def report(
     for name in written.kept[:_NAMED]:
         note(f"{folder / name}: no longer part of the site, but kept, because it was changed")
     if len(written.kept) > _NAMED:
-        note(f"and {len(written.kept) - _NAMED:,} more files that were changed")
+        more = counted(len(written.kept) - _NAMED, "more file that was", "more files that were")
+        note(f"and {more} changed")
     size_mb = written.n_bytes / 1e6
     note(
         f"{counted(written.n_files, 'file')} ({size_mb:,.1f} MB): {written.n_written:,} written, "

@@ -72,7 +72,7 @@ def answered(
         answer: returns the answer.
 
     Raises:
-        BadInput: the address asks for what there is not, and not by a browser.
+        BadInput: the address is wrong, and no browser sent it.
     """
     try:
         return answer()

@@ -106,7 +106,7 @@ SELECT
     run_id, result_id,
     left(prompt, 200) AS prompt,
     left(coalesce(nullif(answer, ''), raw_output), 160) AS answer,
-    success IS NOT TRUE AS has_failed
+    availability_status IS DISTINCT FROM 'ok' AND success IS NOT TRUE AS has_failed
 FROM results
 SEMI JOIN (SELECT unnest($run_ids) AS run_id, unnest($result_ids) AS result_id) AS cells
     USING (run_id, result_id)

@@ -5,7 +5,7 @@
 -- places: of the tasks that it was asked, their places in task_ids from 0, ascending
 -- scores: its means of the attempts at these, from 0 to 1
 -- task_ids: all tasks of the set by the metric, the easiest first; NULL but for the best model, as they are
---     the same of all
+--     the same for all
 -- task_means: means of these over the models that were asked; NULL where task_ids is
 WITH latest AS (
     SELECT

@@ -2,7 +2,7 @@
 -- grain: suite × task set × metric × scorer × filter × provider × model × settings
 -- value: pass rate, else the score
 -- remark, min_pass_rate, max_pass_rate: where verdicts are missing, see leaderboard
--- n_unanswered: calls without an answer that value counts as not passed; NULL of other values
+-- n_unanswered: calls without an answer, where value is a pass rate; else NULL
 SELECT
     suite,
     task_set,

@@ -62,6 +62,12 @@ def test_ranks_are_those_of_the_strengths_and_equal_models_are_not_told_apart(tm
 
 
 @pytest.mark.slow
+def test_how_many_people_voted_may_not_be_known(tmp_path):
+    ended = ranked(tmp_path, drawn_votes(200, rater=None))
+    assert "by tasks (200); how many people voted is not recorded" in ended.err
+
+
+@pytest.mark.slow
 def test_few_tasks_leave_all_ranks_open(tmp_path):
     ended = ranked(tmp_path, drawn_votes(15))
     assert {row["rank_low"] for row in json.loads(ended.out)} == {None}

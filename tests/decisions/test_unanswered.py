@@ -14,9 +14,9 @@ from exports.site.site import opened_site
 SAID = "half got no answer to 10 of 20 calls, which count as not passed"
 
 
-def recorded(store, model, calls, **named):
+def recorded(store, model, calls, suite="s", **named):
     """Record a run of a model: each task passed, failed, or None without an answer."""
-    with store.record(suite="s", model=model, **named) as run:
+    with store.record(suite=suite, model=model, **named) as run:
         for task, passed in calls.items():
             if passed is None:
                 run.log(task_id=f"t{task}", prompt="?", failure="timeout")
@@ -60,6 +60,37 @@ def test_only_calls_of_the_tasks_compared_count(outages):
     assert "twice got no answer to 19 of 20 calls" in " ".join(ended.err.split())
     # None of the tasks that both were asked is without an answer.
     assert "got no answer" not in command(outages.path, "compare", "some", "half").err
+
+
+def test_calls_of_runs_with_all_their_answers_count(outages):
+    recorded(outages, "mixed", dict.fromkeys(range(10), True))
+    recorded(outages, "mixed", {task: task > 12 or None for task in range(10, 20)}, run_id="r2")
+    outages.sync()
+    ended = command(outages.path, "compare", "whole", "mixed", "--mix-runs")
+    assert "mixed got no answer to 3 of 20 calls" in " ".join(ended.err.split())
+
+
+def test_an_outage_in_one_suite_is_named_next_to_another(outages):
+    for model in ("whole", "half"):
+        recorded(outages, model, dict.fromkeys(range(400), True), suite="other")
+    outages.sync()
+    ended = command(outages.path, "compare", "whole", "half")
+    assert "half (s, s) got no answer to 10 of 20 calls" in " ".join(ended.err.split())
+    assert "other) got" not in ended.err
+
+
+def test_only_calls_that_count_are_counted(outages):
+    # Nothing judges these tasks.
+    with outages.record(suite="s", model="half", run_id="r3") as run:
+        for task in range(60):
+            if task < 20:
+                answer = {"failure": "timeout"} if task % 2 else {"output": "!", "passed": True}
+                run.log(task_id=f"t{task}", prompt="?", **answer)
+            else:
+                run.log(task_id=f"t{task}", prompt="?", failure="timeout")
+    outages.sync()
+    ended = command(outages.path, "compare", "whole", "half")
+    assert f"warning: {SAID}" in " ".join(ended.err.split())
 
 
 def test_boards_and_history_say_how_many_until_they_are_answered(outages):

@@ -139,7 +139,7 @@ def test_results_without_a_score_are_counted(store, tmp_path):
     import_into(store, write_eval(tmp_path / "b.eval", head, [sample(2, scores={})]))
     done = command(store.path, "export", "eee", "--run", "E2", "--to", tmp_path / "out")
     assert done.code == 1
-    assert "E2: 1 result not exported: they have no score" in done.err
+    assert "E2: 1 result not exported: without a score" in done.err
     assert not list((tmp_path / "out").rglob("*_samples.jsonl"))
 
 

@@ -5,9 +5,7 @@ from support import command, files_in, import_into, log, new_store, task, write_
 
 MODEL = ("--model", "example/aurora-2", "--limit", 2)
 REPLAY = ("--provider", "replay")
-LEFT_OUT = (
-    "their answers came from a file (provider replay); to export them, name the run with --run"
-)
+LEFT_OUT = "their answers came from a file (provider replay); name the run with --run to export it"
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from support import ROOT, command, environment, new_store
 
 from tools.screens import shown_on_terminal
 from warehouse.app.output.screen_columns import screen_columns
+from warehouse.app.output.tables import heaviest
 from warehouse.app.output.terminal import Layout
 from warehouse.app.output.writers import write_query, write_rows
 from warehouse.core.errors import BadInput
@@ -409,3 +410,13 @@ def test_remarks_on_what_moves_figures_most_are_kept(monkeypatch):
     # Where runs are told apart, so are the remarks on them.
     shown(names, rows[:2], 80, monkeypatch, notes, answer=("run_id", "model"))
     assert notes[-2] == f"m0, r: {labels}"
+
+
+def test_remarks_that_only_look_like_ours_weigh_nothing():
+    remarks = [
+        "no answer to 0 of 0 call",
+        "1.2.3 % if the missing verdicts are failures, 3 % if passes",
+        f"no answer to {'9' * 5_000} of 1 call",
+        "no answer to 1 of 2 calls: not passed",
+    ]
+    assert heaviest(remarks, 2) == [0, 3]

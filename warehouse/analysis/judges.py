@@ -76,7 +76,10 @@ SELECT
     CAST(sum(n_consistent) AS BIGINT) AS n_consistent,
     CAST(sum(n_more_first) AS BIGINT) AS n_more_first,
     CAST(sum(n_more_second) AS BIGINT) AS n_more_second,
-    CASE WHEN n_both_orders > 0 THEN mcnemar_p(n_more_first, n_more_second) END AS p_value
+    CAST(sum(n_tasks_more_first) AS BIGINT) AS n_tasks_more_first,
+    CAST(sum(n_tasks_more_second) AS BIGINT) AS n_tasks_more_second,
+    CASE WHEN n_both_orders > 0 THEN mcnemar_p(n_tasks_more_first, n_tasks_more_second) END
+        AS p_value
 FROM position_bias
 WHERE rater_kind NOT IN ('human', 'gold')
 GROUP BY ALL
@@ -265,7 +268,7 @@ def _agreement_sentences(row: Row, what: str) -> Iterator[str]:
         weights = " with quadratic weights" if name == "quadratic_kappa" else ""
         interval = _interval(row, name, _hundredths) or " (too few tasks for an interval)"
         yield f"Kappa{weights}, the agreement beyond chance, is {row[name]:.2f}{interval}."
-    if not (row["sensitivity"] is row["specificity"] is None):
+    if row["sensitivity"] is not None or row["specificity"] is not None:
         yield _passed_sentence(row)
     elif row["mean_difference"]:
         more = "higher" if row["mean_difference"] > 0 else "lower"
@@ -307,7 +310,8 @@ def _bias_sentence(judge: Judge) -> str:
     p_value = 1.0 if judge.p_adjusted is None else judge.p_adjusted
     shown = f"p {p_text(p_value)}{of_all}"
     if p_value < ALPHA:
-        place = "first" if first > second else "second"
+        is_first = bias["n_tasks_more_first"] > bias["n_tasks_more_second"]
+        place = "first" if is_first else "second"
         return f"{both}. It prefers the answer shown {place}: {counts} ({shown})."
     return f"{both}; {counts}: a preference for either place is not shown ({shown})."
 

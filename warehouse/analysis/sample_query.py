@@ -73,7 +73,8 @@ SELECT
 _ROWS = """
 SELECT
     samples.suite, samples.run_id, samples.result_id, samples.trial_id, samples.failure_type,
-    samples.success IS NOT TRUE AS has_failed, {shown}
+    samples.availability_status IS DISTINCT FROM 'ok' AND samples.success IS NOT TRUE AS has_failed,
+    {shown}
 FROM {samples}
 {joins}
 SEMI JOIN (SELECT {page}) AS page

@@ -13,7 +13,8 @@ from exports.site.samples.query import IS_TASK, samples_query
 if TYPE_CHECKING:
     import duckdb
 
-# By suite and run: what the list of runs shows. Of a run without a verdict, none passed or failed.
+# By suite and run: what the list of runs shows. n_passed and n_failed are NULL where a run has no
+# verdict.
 _RUNS = """
 WITH counted AS (
     SELECT

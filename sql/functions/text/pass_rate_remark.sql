@@ -1,5 +1,5 @@
 -- What keeps a pass rate from being read like others, in words: where verdicts are missing, what it is of and
--- what it can be; how many calls count as not passed because they got no answer. NULL where there is neither.
+-- what it can be; how many calls got no answer, which did not pass. NULL where there is neither.
 CREATE OR REPLACE MACRO pass_rate_remark(
     pass_rate, n_rated, n_tasks, min_pass_rate, max_pass_rate, n_unanswered, n_results
 ) AS

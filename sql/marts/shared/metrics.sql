@@ -16,8 +16,8 @@
 -- mean: mean of the tasks' values; NULL if there are none, and of an adaptive run, as all that follows
 -- remark: of a corrected figure, how many labels of whom it is made of; "labelled answers only" and why, where
 --     the labels cannot speak for the other answers, so that mean is NULL; likewise of votes; of an adaptive run,
---     why it has no mean; of the mean of verdicts what the leaderboard says: which are missing, and how many
---     calls got no answer; NULL for other figures
+--     why it has no mean; of the mean of verdicts what the leaderboard says: what missing verdicts leave open, and
+--     how many calls got no answer; NULL for other figures
 WITH verdicts AS (
     -- Of tasks that were asked once: each passed or did not.
     SELECT entry, n_rated, n_clusters, pass_rate, pass_rate_low, pass_rate_high, round(pass_rate * n_rated) AS n_passed

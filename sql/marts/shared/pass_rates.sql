@@ -37,7 +37,7 @@ SELECT
     if(is_adaptive, NULL, wilson_high(n_passed, n_trials)) AS pass_rate_high,
     coalesce(
         adaptive_remark(is_adaptive),
-        pass_rate_remark(pass_rate, n_trials, n_trials, NULL, NULL, n_unanswered, n_results)
+        pass_rate_remark(pass_rate, n_trials, n_trials, NULL, NULL, n_trials - n_judged, n_trials)
     ) AS remark
 FROM calls
 JOIN scores.run_times AS times USING (suite, run_id)

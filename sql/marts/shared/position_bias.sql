@@ -12,13 +12,15 @@
 -- n_second_twice: pairs of which the answer that was shown second won in both orders
 -- n_more_first: pairs of which the first won more often than the second; the other vote may be a tie
 -- n_more_second: pairs of which the second won more often than the first
+-- n_tasks_more_first: tasks with more pairs of n_more_first than of n_more_second
+-- n_tasks_more_second: tasks with fewer
 -- consistent_rate: share of the pairs in both orders with the same outcome; NULL without any
 -- consistent_rate_low: lower end of its 95 % interval: Wilson's; where a task has several pairs, by tasks (see
 --     clustered_interval), and NULL below 6 tasks
 -- consistent_rate_high: upper end of that interval
--- p_value: of the exact sign test that neither place is preferred: if so, n_more_first and n_more_second differ
---     by chance, whichever answers are better; NULL without a pair in both orders. It is not adjusted for the
---     number of raters.
+-- p_value: of the exact sign test over tasks that neither place is preferred: if so, n_tasks_more_first and
+--     n_tasks_more_second differ by chance, whichever answers are better; NULL without a pair in both orders. It
+--     is not adjusted for the number of raters.
 WITH votes AS (
     SELECT
         *,
@@ -95,6 +97,8 @@ counted AS (
         CAST(sum(n_second_twice) AS BIGINT) AS n_second_twice,
         CAST(sum(n_more_first) AS BIGINT) AS n_more_first,
         CAST(sum(n_more_second) AS BIGINT) AS n_more_second,
+        count(*) FILTER (tasks.n_more_first > tasks.n_more_second) AS n_tasks_more_first,
+        count(*) FILTER (tasks.n_more_first < tasks.n_more_second) AS n_tasks_more_second,
         CASE
             WHEN max(tasks.n_both_orders) > 1 THEN clustered_interval(
                 list(CAST(tasks.n_consistent AS DOUBLE) ORDER BY unit) FILTER (tasks.n_both_orders > 0),
@@ -123,9 +127,11 @@ SELECT
     n_second_twice,
     n_more_first,
     n_more_second,
+    n_tasks_more_first,
+    n_tasks_more_second,
     n_consistent / nullif(n_both_orders, 0) AS consistent_rate,
     ends[1] AS consistent_rate_low,
     ends[2] AS consistent_rate_high,
-    CASE WHEN n_both_orders > 0 THEN mcnemar_p(n_more_first, n_more_second) END AS p_value
+    CASE WHEN n_both_orders > 0 THEN mcnemar_p(n_tasks_more_first, n_tasks_more_second) END AS p_value
 FROM counted
 ORDER BY suite, criterion, rater

@@ -7,10 +7,10 @@
 -- n_tasks: tasks of these ratings
 -- n_without_value: ratings without a number: labels, and what could not be read
 -- mean: mean of the ratings; NULL without any
--- mean_low: lower end of its 95 % interval: where all ratings are within a known scale, that of scores from 0
---     to 1 in `metrics`, as a part of the scale; of several ratings of a task, by tasks (see
---     clustered_interval); on no known scale Student's (see clustered_student_interval), and none where all
---     are equal; NULL below 6 tasks
+-- mean_low: lower end of its 95 % interval: if all ratings lie on a known scale, as for scores from 0 to 1 in
+--     `metrics`, after rescaling; of several ratings of a task, by tasks (see clustered_interval); on no known
+--     scale Student's (see clustered_student_interval), and none where all are equal; NULL below 6 tasks.
+--     `metrics` does not know the scales of ratings, and has other intervals
 -- mean_high: upper end of that interval
 -- stderr: its standard error, by tasks; NULL below 2 tasks
 WITH tasks AS (

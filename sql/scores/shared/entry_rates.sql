@@ -9,7 +9,7 @@
 -- covered_pass_rate: pass rate over these tasks only
 -- n_rated: tasks behind pass_rate
 -- n_results: calls, attempts and calls without an answer included
--- n_unanswered: calls without an answer; they count as not passed
+-- n_unanswered: calls without an answer; at judged tasks they count as not passed
 -- n_answered_tasks: tasks with an answer
 -- pass_rate: mean over the tasks of the share of attempts that passed; NULL if nothing was judged
 -- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,

@@ -8,6 +8,8 @@
 -- n_outcomes: attempts with a verdict, and those without one at tasks that have verdicts elsewhere
 -- n_trials_passed: attempts among n_trials that passed
 -- n_trials: attempts behind pass_rate: those with an outcome, that count
+-- n_open: attempts among n_trials without an answer, which count as not passed; where only first attempts
+--     count, without those before a judged attempt that did not pass
 -- pass_rate: share of n_trials that passed; NULL if there are none
 -- n_missing: attempts without a verdict that are not in n_trials, so that pass_rate leaves them out; NULL
 --     where the task's validator judges nothing, so that no verdict can be missing
@@ -32,6 +34,12 @@ SELECT
     if(sets.is_first_only, least(n_outcomes, 1), n_outcomes) AS n_trials,
     if(sets.is_first_only, coalesce(CAST(is_first_passed AS BIGINT), 0), facts.n_passed)
         AS n_trials_passed,
+    CASE
+        WHEN judged.task IS NULL THEN 0
+        WHEN sets.is_first_only
+            THEN CAST(NOT coalesce(facts.first_outcome, true) AND coalesce(facts.first_passed, true) AS BIGINT)
+        ELSE facts.n_open
+    END AS n_open,
     n_trials_passed / nullif(n_trials, 0) AS pass_rate,
     CASE
         WHEN unchecked.task IS NOT NULL AND n_outcomes = 0 THEN NULL

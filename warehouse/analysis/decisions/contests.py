@@ -25,6 +25,7 @@ from warehouse.analysis.decisions.sides import resolve_sides
 from warehouse.analysis.decisions.task_columns import slices, task_values
 from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
+from warehouse.core.text.figures import counted
 from warehouse.engine.views.suite_traits import suite_traits
 
 if TYPE_CHECKING:
@@ -44,15 +45,11 @@ CountedTasks: TypeAlias = "dict[tuple[SeriesKey, str], set[str]]"
 # Fewer of them hardly move a pass rate.
 _MANY = 0.05
 _UNANSWERED = (
-    SIDES  # noqa: S608 - a constant
+    SIDES
     + """
-SELECT place, n_unanswered, n_results, list(task_id) AS task_ids
-FROM (
-    SELECT sides.place, facts.n_unanswered, facts.n_results, facts.task_id
-    FROM sides
-    JOIN scores.completed_facts AS facts ON sides.entry = facts.entry
-    QUALIFY sum(facts.n_unanswered) OVER (PARTITION BY sides.place) > 0
-)
+SELECT sides.place, rates.n_open, rates.n_trials, list(rates.task_id) AS task_ids
+FROM sides
+JOIN scores.task_rates AS rates ON sides.entry = rates.entry
 GROUP BY ALL
 """
 )
@@ -266,7 +263,7 @@ def unanswered_sentences(
         connection: an open warehouse.
         contests: the pairs; only those by the verdict count, and of these the tasks compared.
     """
-    sides: dict[str, CountedTasks] = {}
+    sides: dict[tuple[str, SeriesKey], CountedTasks] = {}
     for contest in contests:
         paired = contest.paired
         panel = paired.panel
@@ -274,14 +271,19 @@ def unanswered_sentences(
             continue
         tasks = [panel.task_ids[task] for task in np.union1d(paired.tasks, paired.bounded)]
         for name, place in ((contest.a, paired.a), (contest.b, paired.b)):
-            one, counted = panel.series[place], sides.setdefault(name, {})
+            one = panel.series[place]
+            runs = sides.setdefault((name, one.key), {})
             for task_id in tasks:
                 asked = one.asked[task_id]
                 for run_id in (asked.run_id, *one.pooled):
-                    of_run = counted.setdefault((one.key, run_id), set())
+                    of_run = runs.setdefault((one.key, run_id), set())
                     of_run.add(asked.task_id or task_id)
-    found = unanswered_calls(connection, sides)
-    return {name: f"{name} {text}." for name, text in found.items()}
+    n_boards = Counter(name for name, _ in sides)
+    sentences: dict[str, list[str]] = {}
+    for (name, key), text in unanswered_calls(connection, sides).items():
+        board = f" ({key.suite}, {key.task_set})" if n_boards[name] > 1 else ""
+        sentences.setdefault(name, []).append(f"{name}{board} {text}.")
+    return {name: " ".join(texts) for name, texts in sentences.items()}
 
 
 def unanswered_calls(
@@ -293,19 +295,17 @@ def unanswered_calls(
         connection: an open warehouse.
         sides: the tasks of each side that count.
     """
-    calls = [
-        (side, run, tasks) for side, counted in sides.items() for run, tasks in counted.items()
-    ]
+    calls = [(side, run, tasks) for side, runs in sides.items() for run, tasks in runs.items()]
     parameters = run_parameters((place, *call[1]) for place, call in enumerate(calls))
     unanswered, total = Counter[SideT](), Counter[SideT]()
     rows = connection.execute(_UNANSWERED, parameters).fetchall()
-    for place, n_unanswered, n_results, task_ids in rows:
+    for place, n_open, n_trials, task_ids in rows:
         side, _, tasks = calls[place]
         n_tasks = len(tasks.intersection(task_ids))
-        unanswered[side] += n_unanswered * n_tasks
-        total[side] += n_results * n_tasks
+        unanswered[side] += n_open * n_tasks
+        total[side] += n_trials * n_tasks
     return {
-        side: f"got no answer to {unanswered[side]:,} of {total[side]:,} calls, "
+        side: f"got no answer to {unanswered[side]:,} of {counted(total[side], 'call')}, "
         "which count as not passed"
         for side in sides
         if unanswered[side] > _MANY * total[side]

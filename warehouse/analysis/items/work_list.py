@@ -148,7 +148,7 @@ class WorkList:
         responses: what systems passed.
         alpha: Cronbach's alpha; None where it is not known, or of fewer than 8 systems.
         has_answers: whether it is known what systems answered where they did not pass.
-        n_unanswered: calls without an answer, which count as not passed.
+        n_unanswered: calls without an answer, which did not pass.
         n_calls: all calls.
         rows: a row of `COLUMNS` for each item, the worst first.
     """

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from warehouse.app.console.cli import note_wrapped, say, say_wrapped
+from warehouse.core.text.figures import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,12 +144,11 @@ def note_runs(contests: Sequence[Contest]) -> None:
             )
         if others:
             run = others[-1]
-            tasks = "1 task" if run.n_tasks == 1 else f"{run.n_tasks:,} tasks"
             more = f", nor do {len(others) - 1} others" if len(others) > 1 else ""
             note_wrapped(
-                f"note: {name}: the newer run {run.run_id} ({tasks}) does not count, because "
-                f"{one.runs[0]} ({len(one.asked):,} tasks) covers more{more}; --mix-runs takes "
-                "each task from the latest run that asked it"
+                f"note: {name}: the newer run {run.run_id} ({counted(run.n_tasks, 'task')}) does "
+                f"not count, because {one.runs[0]} ({counted(len(one.asked), 'task')}) covers "
+                f"more{more}; --mix-runs takes each task from the latest run that asked it"
             )
         elif len(one.runs) > 1:
             counts = Counter(asked.run_id for asked in one.asked.values())

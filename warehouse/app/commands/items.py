@@ -19,6 +19,7 @@ from warehouse.app.console.cli import (
 )
 from warehouse.app.console.completion import complete_suite
 from warehouse.app.console.task_version import left_out_tasks
+from warehouse.core.text.figures import counted
 
 if TYPE_CHECKING:
     from warehouse.analysis.items.responses import Responses
@@ -92,8 +93,8 @@ def _say(listed: WorkList) -> None:
             say_wrapped(f"{', '.join(names[:_SHOWN])}{more}")
             say("")
     if len(found) > _SHOWN:
-        rest = len(found) - _SHOWN
-        note_wrapped(f"{rest:,} more items with findings: --format csv has all items")
+        rest = counted(len(found) - _SHOWN, "more item")
+        note_wrapped(f"{rest} with findings: --format csv has all items")
     if not found and not any(useless.values()):
         say("Nothing was found.\n")
 

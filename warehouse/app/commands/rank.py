@@ -97,7 +97,10 @@ def _limits(source: VoteSource, by: Cluster) -> str:
     """Return of what intervals say nothing: of other tasks, or of other people than a few."""
     from warehouse.engine.statistics.arrays import MIN_CLUSTERS
 
-    is_few = source.rater == "people" and 0 < source.n_raters < MIN_CLUSTERS
+    is_people = source.rater == "people"
+    if by == "task" and is_people and not source.n_raters:
+        return "; how many people voted is not recorded"
+    is_few = is_people and source.n_raters < MIN_CLUSTERS
     if by == "task" and not is_few:
         return ""
     what, n = ("tasks", source.n_tasks) if by == "rater" else ("people", source.n_raters)

@@ -16,6 +16,7 @@ from warehouse.app.output.screen_columns import (
     is_money,
     screen_columns,
 )
+from warehouse.core.text.figures import counted
 from warehouse.core.text.formatting import human
 from warehouse.core.text.text_width import crop, fold, fold_apart, padded, width_of
 
@@ -29,8 +30,10 @@ _FIGURE = ("metric", "scorer", "filter")  # columns that say what the figures of
 REMARK = "remark"  # a column that a terminal shows in notes, below the table
 _MOST_REMARKS = 6
 # What the macro `pass_rate_remark` says a pass rate may be wrong by.
-_UNANSWERED = re.compile(r"no answer to (\d+) of (\d+) call")
-_BOUNDS = re.compile(r"([\d.]+) % if the missing verdicts are failures, ([\d.]+) % if passes")
+_UNANSWERED = re.compile(r"no answer to (\d{1,18}) of (\d{1,18}) call")
+_BOUNDS = re.compile(
+    r"(\d{1,3}\.\d) % if the missing verdicts are failures, (\d{1,3}\.\d) % if passes"
+)
 SHOWN = 1_000  # rows: more are not read on a terminal
 GAP = "  "
 NAMED = 8  # columns that a note names
@@ -116,11 +119,12 @@ def _remarks(rows: Rows, shown: Batch, layout: Layout, *, n_blocks: int) -> Iter
     kept = heaviest([remark for _, remark in remarks], _MOST_REMARKS)
     yield from (": ".join(remarks[at]) for at in kept)
     if len(remarks) > _MOST_REMARKS:
-        yield f"{len(remarks) - _MOST_REMARKS} more rows have a remark; --columns model,{REMARK}"
+        more = counted(len(remarks) - _MOST_REMARKS, "more row has", "more rows have")
+        yield f"{more} a remark; --columns model,{REMARK}"
 
 
 def heaviest(remarks: Sequence[str], most: int) -> list[int]:
-    """Return where the remarks are on what moves figures most, ascending; the first of equals.
+    """Return the positions of the remarks that move figures most, ascending; of ties, the first.
 
     Args:
         remarks: remarks on figures.
@@ -134,7 +138,7 @@ def _weight(remark: str) -> float:
     """Return by how much a pass rate may be wrong, from 0; 0 where a remark does not say it."""
     weight = 0.0
     if found := _UNANSWERED.search(remark):
-        weight += int(found[1]) / int(found[2])
+        weight += int(found[1]) / max(int(found[2]), 1)
     if found := _BOUNDS.search(remark):
         weight += (float(found[2]) - float(found[1])) / 100
     return weight

@@ -26,7 +26,9 @@ def _draw(panel: Panel) -> DrawnPanel:
             "order counts the missing ones as failures"
         )
     if unanswered := [row for row in rows if row.get("n_unanswered")]:
-        most = sorted(unanswered, key=lambda row: row["n_unanswered"] / row["n_results"])[::-1]
+        most = sorted(
+            unanswered, key=lambda row: row["n_unanswered"] / row["n_results"], reverse=True
+        )
         named = [
             f"{row['label']} {row['n_unanswered']:,} of {row['n_results']:,}"
             for row in most[:_NAMED]
