@@ -410,6 +410,10 @@ def test_remarks_on_what_moves_figures_most_are_kept(monkeypatch):
     # Where runs are told apart, so are the remarks on them.
     shown(names, rows[:2], 80, monkeypatch, notes, answer=("run_id", "model"))
     assert notes[-2] == f"m0, r: {labels}"
+    # Nor does a model stand for two rows.
+    twice = [("m", "r1", 0.5, down.format(1)), ("m", "r2", 0.5, down.format(2))]
+    shown(names, twice, 80, monkeypatch, notes, answer=("model", "pass_rate"))
+    assert notes[-2:] == [f"m, r{n}: {down.format(n)}" for n in (1, 2)]
 
 
 def test_remarks_that_only_look_like_ours_weigh_nothing():

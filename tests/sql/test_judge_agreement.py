@@ -1,9 +1,11 @@
 """`judge_agreement` next to what other programs computed of the same judgements."""
 
 import json
+from collections import defaultdict
 
 import pytest
 from preferences import PREFERENCES, imported, needs_preferences
+from scipy.stats import binomtest
 
 pytestmark = needs_preferences
 MT_BENCH_JUDGES = ("gpt/judge_gpt4omini", "qwen/judge_7B")
@@ -62,13 +64,34 @@ def test_positions_that_judges_of_mt_bench_prefer(tmp_path, judge, folder):
     [found] = store.sql(
         """
         SELECT n_both_orders, n_both_orders - n_consistent, n_first_twice, n_second_twice,
-            100 * (1 - consistent_rate), p_value < 1e-12
+            100 * (1 - consistent_rate), p_value
         FROM position_bias WHERE rater = $judge
         """,
         {"judge": judge},
     ).fetchall()
     names = ("valid", "inconsistent", "first_twice", "second_twice", "rate_pct")
-    assert found == pytest.approx((*(expected[name] for name in names), True), abs=1e-9)
+    assert found[:-1] == pytest.approx([expected[name] for name in names], abs=1e-9)
+    leads = list(leads_of_the_first(store).values())
+    first, second = sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
+    assert found[-1] == pytest.approx(binomtest(first, first + second).pvalue, rel=1e-9)
+    assert found[-1] < 1e-6
+
+
+def leads_of_the_first(store):
+    """Return by task how many more pairs in both orders favour the first answer than the second."""
+    orders, votes = defaultdict(set), defaultdict(int)
+    query = "SELECT task_id, model_a, model_b, first_shown, outcome FROM preferences"
+    for task, a, b, first, outcome in store.sql(query).fetchall():
+        if first is None or outcome is None:
+            continue
+        pair = task, frozenset((a, b))
+        orders[pair].add(a if first == "a" else b)
+        votes[pair] += (outcome == first) - (outcome in {"a", "b"} - {first})
+    leads = defaultdict(int)
+    for pair, shown_first in orders.items():
+        if len(shown_first) == 2:
+            leads[pair[0]] += (votes[pair] > 0) - (votes[pair] < 0)
+    return leads
 
 
 @pytest.mark.slow

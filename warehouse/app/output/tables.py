@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from warehouse.app.output.terminal import Layout, Screen
+    from warehouse.core.types import Row
     from warehouse.engine.rows import Batch, Rows
 
 _FIGURE = ("metric", "scorer", "filter")  # columns that say what the figures of a row are
@@ -109,18 +110,24 @@ def _remarks(rows: Rows, shown: Batch, layout: Layout, *, n_blocks: int) -> Iter
     if layout.columns:
         return
     blocks = layout.blocks if n_blocks > 1 else ()
-    runs = ("run_id",) if "run_id" in layout.answer else ()
-    named = [name for name in (*blocks, "model", "settings", *runs) if name in rows.columns]
-    remarks = [
-        (", ".join(filter(None, (human(row[name]) for name in named))), str(row[REMARK]))
-        for row in (dict(zip(rows.columns, values, strict=True)) for values in shown)
-        if row.get(REMARK)
-    ]
-    kept = heaviest([remark for _, remark in remarks], _MOST_REMARKS)
-    yield from (": ".join(remarks[at]) for at in kept)
+    named = [name for name in (*blocks, "model", "settings") if name in rows.columns]
+    found = [dict(zip(rows.columns, values, strict=True)) for values in shown]
+    found = [row for row in found if row.get(REMARK)]
+    labels = [_label(row, named) for row in found]
+    if "run_id" in layout.answer or len(set(labels)) < len(labels):
+        # What tells rows of a model apart.
+        named += [name for name in ("provider", "run_id") if name in rows.columns]
+        labels = [_label(row, named) for row in found]
+    remarks = [str(row[REMARK]) for row in found]
+    kept = heaviest(remarks, _MOST_REMARKS)
+    yield from (f"{labels[at]}: {remarks[at]}" for at in kept)
     if len(remarks) > _MOST_REMARKS:
         more = counted(len(remarks) - _MOST_REMARKS, "more row has", "more rows have")
         yield f"{more} a remark; --columns model,{REMARK}"
+
+
+def _label(row: Row, named: Iterable[str]) -> str:
+    return ", ".join(filter(None, (human(row[name]) for name in named)))
 
 
 def heaviest(remarks: Sequence[str], most: int) -> list[int]:
