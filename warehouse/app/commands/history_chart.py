@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warehouse.app.output.tables import heaviest
 from warehouse.core.text.figures import points
 from warehouse.core.text.formatting import human, visible
 from warehouse.core.text.text_width import fold, padded, width_of
@@ -96,6 +95,8 @@ def chart(rows: Sequence[Row], width: int, *, encoding: str) -> list[str]:
 
 def legend(rows: Sequence[Row]) -> Iterator[str]:
     """Yield what the reader of a chart should know, a paragraph each."""
+    from warehouse.app.output.tables import heaviest  # pages have no legend
+
     changes = _changes(rows)
     if any(changes):
         yield "change: on the tasks that the run before asked too"

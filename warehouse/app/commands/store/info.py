@@ -11,7 +11,6 @@ from warehouse.app.console.cli import note, open_store, report_format_option
 from warehouse.core.errors import CheckFailed
 from warehouse.core.schemas import LAKE_FORMAT
 from warehouse.core.text.formatting import as_json, visible
-from warehouse.core.text.text_width import padded, width_of
 from warehouse.engine.base_store import check_is_store
 from warehouse.engine.query import rows_by_name
 from warehouse.lake.journal.recovery import pending_journals
@@ -170,6 +169,8 @@ def _show(facts: dict[str, object], fmt: str) -> None:
     if fmt == "json":
         click.echo(as_json(facts))
         return
+    from warehouse.core.text.text_width import padded, width_of
+
     lines: list[tuple[str, str]] = []
     for name, value in facts.items():
         label = name.removeprefix("n_").removesuffix("_bytes").replace("_", " ")
