@@ -79,18 +79,19 @@ def test_an_outage_in_one_suite_is_named_next_to_another(outages):
     assert "other) got" not in ended.err
 
 
-def test_only_calls_that_count_are_counted(outages):
-    # Nothing judges these tasks.
-    with outages.record(suite="s", model="half", run_id="r3") as run:
-        for task in range(60):
-            if task < 20:
-                answer = {"failure": "timeout"} if task % 2 else {"output": "!", "passed": True}
-                run.log(task_id=f"t{task}", prompt="?", **answer)
-            else:
-                run.log(task_id=f"t{task}", prompt="?", failure="timeout")
+def test_calls_at_tasks_that_nothing_judges_do_not_count(outages):
+    for model in ("whole", "half"):
+        with outages.record(suite="s", model=model, run_id=f"{model}-more") as run:
+            for task in range(60):
+                is_down = model == "half" and (task % 2 or task >= 20)
+                answer = {"failure": "timeout"} if is_down else {"output": "!"}
+                passed = None if is_down or task >= 20 else True
+                run.log(task_id=f"t{task}", prompt="?", passed=passed, **answer)
     outages.sync()
-    ended = command(outages.path, "compare", "whole", "half")
-    assert f"warning: {SAID}" in " ".join(ended.err.split())
+    sides = ["--candidate", "half", "--baseline", "whole"]
+    ended = command(outages.path, "gate", *sides, "--max-drop", "0.05")
+    said = SAID.removeprefix("half ")
+    assert f"s/s: the candidate {said}" in " ".join(f"{ended.out} {ended.err}".split())
 
 
 def test_boards_and_history_say_how_many_until_they_are_answered(outages):
