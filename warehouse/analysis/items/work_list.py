@@ -13,7 +13,7 @@ from warehouse.analysis.items.audit import ALPHA, MIN_SYSTEMS, Finding, audit_it
 from warehouse.analysis.items.responses import load_responses, responses_of_set
 from warehouse.analysis.items.statistics import MIN_TESTED, cronbach_alpha
 from warehouse.core.errors import BadInput
-from warehouse.core.text.figures import number, percent, whole_percent
+from warehouse.core.text.figures import counted, number, percent, whole_percent
 from warehouse.core.text.formatting import visible
 from warehouse.engine.query import rows_by_name
 
@@ -350,7 +350,7 @@ def summary(items: WorkList) -> str:
         left = "attempt is" if n_unjudged == 1 else "attempts are"
         parts.append(f"{n_unjudged:,} unjudged {left} left out")
     if items.n_unanswered:
-        calls = f"{items.n_calls:,} call{'s' * (items.n_calls != 1)}"
+        calls = counted(items.n_calls, "call")
         parts.append(f"no answer to {items.n_unanswered:,} of {calls}: not passed")
     if n_systems < MIN_TESTED:
         parts.append(

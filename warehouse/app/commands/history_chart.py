@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warehouse.core.text.figures import points
+from warehouse.core.text.figures import counted, points
 from warehouse.core.text.formatting import human, visible
 from warehouse.core.text.text_width import fold, padded, width_of
 
@@ -113,8 +113,7 @@ def legend(rows: Sequence[Row]) -> Iterator[str]:
     for row in (remarks[last - at] for at in reversed(kept)):
         yield f"{_date(row)}, run {visible(row['run_id'])}: {row['remark']}"
     if (n_more := len(remarks) - _MOST_REMARKS) > 0:
-        runs = "run" if n_more == 1 else "runs"
-        yield f"there are remarks on {n_more} more {runs}; see --wide"
+        yield f"there are remarks on {counted(n_more, 'more run')}; see --wide"
 
 
 def title(row: Row) -> str:
