@@ -36,11 +36,15 @@ def test_the_cost_of_a_model_is_that_of_its_runs(store):
     assert row["total_cost_usd"] == run["total_cost_usd"] == 0.75
 
 
-def test_the_page_of_a_model_of_a_wide_board_has_its_pairs(store):
-    fill(store, [{"model": f"m{n:03}", "task_id": "a"} for n in range(101)])
+def test_pairs_that_nobody_tested_are_not_said_to_be_alike(store):
+    wide = [{"model": f"m{n:03}", "task_id": "a"} for n in range(101)]
+    tested = [{"model": f"m{n:03}", "task_id": "b", "task_set": "small"} for n in range(2)]
+    fill(store, [*wide, *tested])
     with opened_site(store, [], samples="none") as site:
-        _, (path, about), *_ = model.PAGE_TYPE.addresses(site).items()
-        [page] = site.pages(model.PAGE_TYPE, {path: about})
-    text = page.data.decode()
-    assert text.count("not known to differ") == 60
-    assert "40 more comparisons not shown here" in text
+        pages = dict(list(model.PAGE_TYPE.addresses(site).items())[1:4])
+        first, _, third = (page.data.decode() for page in site.pages(model.PAGE_TYPE, pages))
+    said = "not tested on 1 task set that more than 100 models did"
+    assert said in first
+    assert first.count("not known to differ") == 1
+    assert said in third
+    assert "not known to differ" not in third

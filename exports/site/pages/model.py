@@ -68,12 +68,18 @@ LEFT JOIN latency
     AND costs.settings = latency.settings
 ORDER BY costs.run_date DESC NULLS LAST, costs.suite, costs.run_id, costs.provider, costs.settings
 """  # noqa: S608 - a constant
-_WIDE = "FROM scores.wide_models LIMIT 1"
+# The task sets of so many models that sync tests no pairs of them.
+_UNTESTED = f"""
+SELECT model, count(DISTINCT (suite, task_set)) AS n
+FROM scores.board_runs {_OF_BLOCK}
+SEMI JOIN scores.wide_models USING (suite, task_set)
+GROUP BY model
+"""  # noqa: S608 - a constant
 # Each pair from both sides.
 _PAIRED = """
 WITH pairs AS (
     SELECT *, mean_difference AS difference, n_better_a + n_better_b AS n_differing
-    FROM scores.{pairs}
+    FROM scores.tested_pairs
 ),
 
 sides AS (
@@ -148,12 +154,12 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
     models = [name for key in addresses.values() for name in key]
     if not models:
         return
-    # Planning `compared_pairs` takes a tenth of a second, for boards that few stores have.
-    pairs = "compared_pairs" if site.rows(_WIDE) else "tested_pairs"
-    site.keep("drift", "costs", "latency", "model_history", site_pairs=_PAIRED.format(pairs=pairs))
-    rows, *queried = (
-        site.rows(query, {"models": models}) for query in (_OWN, _HISTORY, _DRIFT, _COSTS, _OTHERS)
+    site.keep("drift", "costs", "latency", "model_history", site_pairs=_PAIRED)
+    rows, untested, *queried = (
+        site.rows(query, {"models": models})
+        for query in (_OWN, _UNTESTED, _HISTORY, _DRIFT, _COSTS, _OTHERS)
     )
+    n_untested = {each["model"]: each["n"] for each in untested}
     history, drifts, costs, others = (by(each, "model") for each in queried)
     places = site.once(_places)
     for row in rows:
@@ -167,6 +173,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "drifts": [(each, drift_pieces(each)) for each in drifts[key]],
             "others": [{**each, "own": own(each)} for each in others[key][:_PAIRS]],
             "n_other_pairs": max(len(others[key]) - _PAIRS, 0),
+            "n_untested_sets": n_untested.get(row["model"], 0),
             "costs": table(
                 site.timed(costs[key]),
                 _COST_COLUMNS,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     import duckdb
+    import numpy.typing as npt
 
     from warehouse.analysis.decisions.paired import Missing, Panel
     from warehouse.analysis.decisions.rescored import Rescorer
@@ -263,21 +264,27 @@ def unanswered_sentences(
         connection: an open warehouse.
         contests: the pairs; only those by the verdict count, and of these the tasks compared.
     """
-    sides: dict[tuple[str, SeriesKey], CountedTasks] = {}
+    # The tasks of a side once, not of each of its pairs.
+    compared: dict[tuple[str, Panel, int], npt.NDArray[np.bool_]] = {}
     for contest in contests:
         paired = contest.paired
         panel = paired.panel
         if panel.metric != (VERDICT, None, None):
             continue
-        tasks = [panel.task_ids[task] for task in np.union1d(paired.tasks, paired.bounded)]
         for name, place in ((contest.a, paired.a), (contest.b, paired.b)):
-            one = panel.series[place]
-            runs = sides.setdefault((name, one.key), {})
-            for task_id in tasks:
-                asked = one.asked[task_id]
-                for run_id in (asked.run_id, *one.pooled):
-                    of_run = runs.setdefault((one.key, run_id), set())
-                    of_run.add(asked.task_id or task_id)
+            none = np.zeros(len(panel.task_ids), dtype=bool)
+            is_compared = compared.setdefault((name, panel, place), none)
+            is_compared[paired.tasks] = is_compared[paired.bounded] = True
+    sides: dict[tuple[str, SeriesKey], CountedTasks] = {}
+    for (name, panel, place), is_compared in compared.items():
+        one = panel.series[place]
+        runs = sides.setdefault((name, one.key), {})
+        for task in np.flatnonzero(is_compared):
+            task_id = panel.task_ids[task]
+            asked = one.asked[task_id]
+            for run_id in (asked.run_id, *one.pooled):
+                of_run = runs.setdefault((one.key, run_id), set())
+                of_run.add(asked.task_id or task_id)
     n_boards = Counter(name for name, _ in sides)
     sentences: dict[str, list[str]] = {}
     for (name, key), text in unanswered_calls(connection, sides).items():
