@@ -38,6 +38,7 @@ _COLUMNS = {
     "task_id": "'q' || (n % 1000)",
     "availability_status": "if(hash(n, 1) % 50 = 0, 'error', 'ok')",
     "success": "hash(n, 1) % 50 <> 0",
+    "failure_type": "if(hash(n, 1) % 50 = 0, 'http_500', NULL)",
     "started_at": "TIMESTAMP '2020-01-01' + to_hours(run * 6) "
     "+ to_milliseconds(n % $per_run * 400)",
     "e2e_ms": "100 + (hash(n, 2) % 30000)::BIGINT",

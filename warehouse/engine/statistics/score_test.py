@@ -116,15 +116,13 @@ def critical_score(n_tasks: int, tail: float) -> float:
     return high
 
 
-@cache
 def difference_interval(
     n_only_a: int, n_only_b: int, n_tasks: int, *, level: float = _LEVEL
 ) -> Interval | None:
     """Return the interval of the difference of two pass rates that fits the test.
 
     None below 6 tasks. Its ends are the margins at which a one-sided p-value is half of what the
-    level leaves. It excludes 0 if and only if the two-sided p-value is below that. It takes
-    milliseconds, and boards repeat counts, so that it is kept.
+    level leaves. It excludes 0 if and only if the two-sided p-value is below that.
 
     Args:
         n_only_a: tasks that only A passed.
@@ -139,10 +137,12 @@ def difference_interval(
     return Interval(low, high)
 
 
+@cache
 def _lowest_margin(n_only_a: int, n_only_b: int, n_tasks: int, alpha: float) -> float:
     """Return the lowest excess of A that the one-sided test does not reject.
 
-    The search starts around the end of the interval that takes the score as normal.
+    The search starts around the end of the interval that takes the score as normal. It takes
+    milliseconds, and boards repeat counts, also with A and B exchanged, so that it is kept.
     """
     from scipy.optimize import brentq
 
