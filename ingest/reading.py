@@ -93,11 +93,13 @@ class SourceFile:
         path: as given, or as found in a folder that was given.
         data: its bytes, with secrets masked under `--redact`.
         sha256: hash of the bytes, hexadecimal.
+        place: see `Reading.place`.
     """
 
     path: Path
     data: bytes
     sha256: str
+    place: str = ""
 
     @property
     def name(self) -> str:
@@ -192,6 +194,8 @@ class Reading:
         stream: rows of its run, or runs, that are read in blocks.
         is_restated: whether options of this import change what the files say, so that the
             reading is compared even if the same files were imported before.
+        place: where folders name the run or model of a file: which one it is. Elsewhere, the same
+            bytes are another file.
     """
 
     format: str
@@ -202,6 +206,7 @@ class Reading:
     files: list[SourceFile] = field(default_factory=list)
     stream: Stream | None = None
     is_restated: bool = False
+    place: str = ""
 
     def rename_run(self, run_id: str) -> None:
         """Give the run another id, in all rows."""

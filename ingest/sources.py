@@ -66,7 +66,8 @@ class Sources:
         return True
 
     def _key(self, file: SourceFile) -> _SourceKey:
-        return file.sha256, file.name, self._run_as
+        name = f"{file.place}/{file.name}" if file.place else file.name
+        return file.sha256, name, self._run_as
 
 
 def source_of(path: Path, reading: Reading, streamed: Mapping[Path, str]) -> SourceFile:
@@ -89,7 +90,8 @@ def source_of(path: Path, reading: Reading, streamed: Mapping[Path, str]) -> Sou
     elif reading.run is not None:
         hashes.append(("", content_hash("run", *reading.run)))  # its folder may be empty
     is_one_file = len(hashes) == 1 and "/" not in hashes[0][0]
-    return SourceFile(path, b"", hashes[0][1] if is_one_file else content_hash("unit", hashes))
+    sha256 = hashes[0][1] if is_one_file else content_hash("unit", hashes)
+    return SourceFile(path, b"", sha256, reading.place)
 
 
 def _place(source: Path, file: Path) -> str:

@@ -132,6 +132,23 @@ def test_without_a_failure_all_have_passed(tmp_path):
     assert query(store, "SELECT passed FROM verdicts") == [{"passed": True}, {"passed": True}]
 
 
+def test_equal_files_of_two_models_and_trees_count_for_each(tmp_path):
+    """Scores without a failure are one short line, so that those of two models are often equal."""
+    for tree in (tmp_path / "one", tmp_path / "two"):
+        for model in ("a-FC", "b-FC"):
+            result = tree / "result" / model / "BFCL_v4_simple_java_result.json"
+            write(result, call(0), call(1))
+            write(tree / "score" / model / "BFCL_v4_simple_java_score.json", figures(2, 2))
+    store = queried_store(tmp_path / "store")
+    for _ in range(2):
+        import_into(store, tmp_path / "one", tmp_path / "two")
+        verdicts = query(
+            store, "SELECT run_id, model, count(*) FILTER (passed) AS n FROM verdicts GROUP BY ALL"
+        )
+        passed = {(row["run_id"], row["model"]): row["n"] for row in verdicts}
+        assert passed == {(run, model): 2 for run in ("one", "two") for model in ("a-FC", "b-FC")}
+
+
 @pytest.mark.slow
 def test_a_pass_needs_both_files_and_right_numbers(tmp_path):
     def passes(store):

@@ -219,6 +219,17 @@ def test_the_report_of_an_instance_takes_the_place_of_the_line_of_its_run(store,
     assert ("submitted_instances", 2.0, 2.0) in audited
 
 
+def test_equal_reports_of_an_instance_count_for_each_system_and_run(store, tmp_path):
+    """Systems that solve an instance with the same tests have the same report of it."""
+    expected = [(run, label, ID, True) for run in ("r1", "r2") for label in ("agent-a", "agent-b")]
+    for run, label, _, _ in expected:
+        folder = tmp_path / "logs" / "run_evaluation" / run / label / ID
+        write(folder / "report.json", instance_report(f2p=["t1"]))
+    for _ in range(2):
+        import_into(store, tmp_path / "logs")
+        assert rows(store, "run_id, system, trial_id, passed") == expected
+
+
 @pytest.mark.slow
 def test_a_report_of_sb_cli_names_its_run(store, tmp_path):
     report = {**run_report(resolved=["a"]), "pending_instances": 1, "pending_ids": ["p"]}

@@ -47,7 +47,8 @@ class Source:
 
     Attributes:
         sha256: hash of its bytes.
-        name: its file name; part of the content of model and task files.
+        name: its file name; part of the content of model and task files. Where folders name the
+            run or model, a hash of which is in front of it.
         run_as: the run id it was imported under, if one was given (`--as`).
         is_clean: whether every record could be used.
         generations: the generations its rows belong to.

@@ -123,7 +123,9 @@ def _reading(
         is_run=True,
         parts=frozenset({part}),
     )
-    return Reading(form, rows={"runs": [header]}, run=(SUITE, place.tree), stream=stream)
+    run = SUITE, place.tree
+    where = part_id(f"{place.tree} {part}")
+    return Reading(form, rows={"runs": [header]}, run=run, stream=stream, place=where)
 
 
 def _blocks(path: Path, place: Place, part: str, *, add: Add, redact: bool) -> Iterator[Block]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from ingest.formats.common.collector import part_id
 from ingest.formats.common.fields import object_of
 from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.reading import Reading, Reject, Stream
@@ -123,17 +124,19 @@ def run_reading(
         parts: how the ids of the rows begin, if the run may have others.
         rejects: records that cannot be used.
     """
+    parts = frozenset(parts)
     return Reading(
         form,
         rows={"runs": [{"origin": "import", **header}]},
         run=(header["suite"], header["run_id"]),
         rejects=list(rejects),
+        place=part_id(f"{header['run_id']} {sorted(parts)}"),
         stream=Stream(
             paths=paths,
             tables=tables,
             blocks=blocks,
             is_run=True,
-            parts=frozenset(parts),
+            parts=parts,
             has_traces="steps" in tables,
         ),
     )
