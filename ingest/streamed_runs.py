@@ -18,7 +18,14 @@ import pyarrow as pa
 
 from ingest.reconciliation import FileOutcome, conflict_message, next_generation
 from warehouse.core.hashing import content_hash
-from warehouse.core.schemas import BY_NAME, RESULT_SCORES, RESULTS, arrow_schema
+from warehouse.core.schemas import (
+    BY_NAME,
+    EVENTS,
+    REPORTED_METRICS,
+    RESULT_SCORES,
+    RESULTS,
+    arrow_schema,
+)
 from warehouse.lake.contents import COMPARED
 from warehouse.lake.writer import ROWS_PER_GROUP, arrow_table
 
@@ -172,15 +179,18 @@ class StreamedRun:
             is_open: whether nothing is missing from the stream, see `Stream.is_open`.
         """
         now = {name: self.places.of(name) for name in self.places.tables}
-        known = {name: before.of(name) for name in _COMPARED | now.keys()}
+        # Scores that list only the failures say by their figures what passed.
+        has_failures_only = RESULTS.name not in now and EVENTS.name in now.keys() | before.tables
+        compared = _COMPARED | {REPORTED_METRICS.name} if has_failures_only else _COMPARED
+        known = {name: before.of(name) for name in compared | now.keys()}
         n_missing = 0
         if not is_open:
-            n_missing = sum(_n_not_in(known[name], self.places.of(name)) for name in _COMPARED)
-        n_new = sum(_n_not_in(rows, known[name]) for name, rows in now.items() if name in _COMPARED)
+            n_missing = sum(_n_not_in(known[name], self.places.of(name)) for name in compared)
+        n_new = sum(_n_not_in(rows, known[name]) for name, rows in now.items() if name in compared)
         if n_missing and replace and not is_part:
             self.outcome = FileOutcome.REPLACED
             self.wanted = {name: rows["content_id"] for name, rows in now.items()}
-            ids = (self.wanted[name].to_pylist() for name in now if name in _COMPARED)
+            ids = (self.wanted[name].to_pylist() for name in now if name in compared)
             self.generation = next_generation(self.generation, chain.from_iterable(ids))
         elif n_missing and n_new:
             self.outcome = FileOutcome.CONFLICT
@@ -192,7 +202,7 @@ class StreamedRun:
             news = {
                 name: _new_ids(rows, known[name])
                 for name, rows in now.items()
-                if n_new or name not in _COMPARED
+                if n_new or name not in compared
             }
             if any(map(len, news.values())):
                 self.outcome, self.wanted = FileOutcome.GROWN, news

@@ -6,6 +6,8 @@ import pytest
 from peers import PEERS, digests_after, needs_peers, oracle, query, same, sha256
 from support import import_into, new_store, queried_store
 
+from ingest.reconciliation import FileOutcome
+
 LOGS = PEERS / "bfcl"
 MODEL = "some-model-FC"
 
@@ -147,6 +149,20 @@ def test_equal_files_of_two_models_and_trees_count_for_each(tmp_path):
         )
         passed = {(row["run_id"], row["model"]): row["n"] for row in verdicts}
         assert passed == {(run, model): 2 for run in ("one", "two") for model in ("a-FC", "b-FC")}
+
+
+@pytest.mark.parametrize("before", [(figures(1, 2), failure(0)), (figures(2, 2),)])
+def test_scores_that_changed_are_a_conflict(tmp_path, before):
+    """Next to those that the store has, no verdict would follow."""
+    results(tmp_path, call(0), call(1))
+    scores(tmp_path, *before)
+    store = queried_store(tmp_path / "store")
+    import_into(store, tmp_path / "tree")
+    verdicts = query(store, "SELECT task_id, passed FROM verdicts ORDER BY task_id")
+    changed = (figures(2, 2),) if len(before) > 1 else (figures(1, 2), failure(1))
+    summary = import_into(store, scores(tmp_path, *changed))
+    assert summary.outcomes == {FileOutcome.CONFLICT: 1}
+    assert query(store, "SELECT task_id, passed FROM verdicts ORDER BY task_id") == verdicts
 
 
 @pytest.mark.slow
