@@ -214,6 +214,23 @@ def test_filters_and_attempts(store, tmp_path):
     ]
 
 
+def test_a_verdict_is_of_one_metric(store, tmp_path):
+    """Where the first metric is between 0 and 1, the next would mix both in one pass rate."""
+    scores = [(1.0, 0.0), (0.5, 1.0), (0, 1), (True, 0), (None, 1), ([1, [0]], 0)]
+    metrics = ["exact_match", "acc"]
+    write_samples(
+        tmp_path / "run",
+        *(
+            {**sample(n), "metrics": metrics, "exact_match": first, "acc": second}
+            for n, (first, second) in enumerate(scores)
+        ),
+    )
+    import_into(store, tmp_path)
+    passed = [True, None, False, True, True, False]
+    found = rows(store, "SELECT objective_pass FROM results ORDER BY CAST(task_id AS INTEGER)")
+    assert [row[0] for row in found] == passed
+
+
 def test_older_and_chat_arguments(store, tmp_path):
     chat = json.dumps([{"role": "user", "content": 'Which is "capitals" 0? Ä'}], ensure_ascii=False)
     question = {"question": 'Which is "capitals" 0? Ä'}

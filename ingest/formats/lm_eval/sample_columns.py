@@ -18,13 +18,15 @@ _KNOWN = (
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
     *("doc_hash", "prompt_hash", "target_hash"),
 )
-# Scores of 1 and 0 that say whether an answer passed. The first that a sample has is its verdict.
+# Scores of 1 and 0 that say whether an answer passed. The first number that a sample has among them
+# is its verdict: where that is between 0 and 1, another would mix two metrics in one pass rate.
 _VERDICTS = (
     *("exact_match", "acc", "em", "pass@1", "pass_at_1", "correct", "accuracy"),
     *("prompt_level_strict_acc", "prompt_level_loose_acc", "acc_norm"),
 )
 # What such a score is in JSON.
-_PASS_OR_FAIL = ("0", "1", "0.0", "1.0", "true", "false")
+_PASSED, _FAILED = ("1", "1.0", "true"), ("0", "0.0", "false")
+_NUMBERS = ("BOOLEAN", "UBIGINT", "BIGINT", "DOUBLE", "HUGEINT")
 # Where documents have their question, in this order; it must be in the prompt.
 _QUESTIONS = (
     *("question", "Question", "q", "query", "problem", "prompt", "input", "text", "ctx", "goal"),
@@ -75,7 +77,7 @@ SELECT
     reference,
     target_text,
     task_hash,
-    CASE WHEN verdict IN ('1', '1.0', 'true') THEN true WHEN verdict IS NOT NULL THEN false END
+    CASE WHEN verdict IN {_PASSED} THEN true WHEN verdict IN {_FAILED} THEN false END
         AS objective_pass,
     CASE WHEN len(responses) <= {_MOST_ATTEMPTS} THEN responses END AS responses,
     CASE
@@ -310,8 +312,7 @@ _ITEMS = f"""items AS (
         ) END AS unknown_text,
         list_filter(
             list_transform({list(_VERDICTS)}, lambda name: list_filter(
-                scored, lambda field: field.name = name
-                    AND field.raw::VARCHAR IN {_PASS_OR_FAIL}
+                scored, lambda field: field.name = name AND json_type(field.raw) IN {_NUMBERS}
             )[1].raw::VARCHAR),
             lambda value: value IS NOT NULL
         )[1] AS verdict,
