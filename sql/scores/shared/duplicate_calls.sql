@@ -28,7 +28,7 @@ calls AS (
         coalesce(
             shared.provider = 'replay', list_contains(headers.replayed_models, shared.model), false
         ) AS is_replay,
-        coalesce(shared.model, identities.name, shared.model_path) AS model,
+        coalesce(shared.model, identities.name, shared.model_path, headers.model) AS model,
         CASE
             WHEN shared.model_path IS NOT NULL
                 THEN coalesce(settings_text(shared.settings), identities.settings, '')
