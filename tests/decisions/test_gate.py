@@ -314,7 +314,19 @@ def test_a_failure_outweighs_what_is_inconclusive(store):
             "failed",
             "likely at least 0.01395: more than 0.0139",
         ),
-        (Rule(kind="max_cost_per_passed_usd", limit=1), "m/lost", "failed", "no call passed"),
+        # If more than 1 - 0.05 ** (1 / 60) of the calls passed, one of 60 likely had.
+        (
+            Rule(kind="max_cost_per_passed_usd", limit=0.2),
+            "m/lost",
+            "failed",
+            "no call passed, for 0.6 US dollars: a passed call likely costs at least 0.2053, more",
+        ),
+        (
+            Rule(kind="max_cost_per_passed_usd", limit=0.21),
+            "m/lost",
+            "inconclusive",
+            "too few tasks to decide about 0.21",
+        ),
         (
             Rule(kind="max_cost_per_passed_usd", limit=1),
             "m/free",

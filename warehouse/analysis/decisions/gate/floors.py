@@ -149,11 +149,7 @@ def decide_cost(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
         return replace(decision, reason=_few(totals, rules))
     spent = f"{totals.cost_usd:.4g} US dollars"
     if not totals.n_passed:
-        return replace(
-            decision,
-            outcome=Outcome.FAILED,
-            reason=f"no call passed, for {spent}",
-        )
+        return _none_passed(decision, rules, totals, spent)
     cost = totals.cost_usd / totals.n_passed
     decision = replace(decision, candidate_value=cost)
     # Of what costs nothing there is no error.
@@ -172,6 +168,20 @@ def decide_cost(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
         f"{cost:.4g} US dollars for each passed call ({spent}, {totals.n_passed:,} passed)",
         "{:.4g}",
     )
+
+
+def _none_passed(decision: Decision, rules: Rules, totals: CallTotals, spent: str) -> Decision:
+    """Decide a cost without a passed call: on few tasks, it may be chance."""
+    # With a larger share of passes, one of so many tasks would have passed (Clopper and Pearson).
+    most = 1 - rules.alpha ** (1 / totals.n_tasks)
+    limit, low = decision.rule.limit, totals.cost_usd / totals.n_cost_known / most
+    decision = replace(decision, low=low)
+    reason = f"no call passed, for {spent}: a passed call likely costs at least {low:.4g}"
+    if low > limit:
+        return replace(
+            decision, outcome=Outcome.FAILED, reason=f"{reason}, more than {limit:.4g} US dollars"
+        )
+    return replace(decision, reason=f"{reason}; too few tasks to decide about {limit:.4g}")
 
 
 def decide_latency(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
