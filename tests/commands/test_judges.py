@@ -59,6 +59,37 @@ def said(tmp_path):
     return say
 
 
+def test_a_task_that_two_configurations_judged_counts_once_for_a_place(said):
+    votes = [
+        vote("j", task, first, first)
+        | {"content_id": f"{config}/{task}/{first}", "rater_config": f'{{"prompt":"{config}"}}'}
+        for config, n_tasks in (("old", 6), ("new", 7))
+        for task in range(n_tasks)
+        for first in ("a", "b")
+    ]
+    lines = said(preferences=votes)
+    text = lines[lines.index("j") + 1]
+    # Of seven tasks, not of 13.
+    assert (
+        "Of 13 pairs in both orders it decides 0.0 % alike. It prefers the answer shown first: the "
+        "answer shown first gains in 13 and the one shown second in 0 (p = 0.016)." in text
+    )
+
+
+def test_answers_of_a_task_that_people_labelled_count_together(said):
+    rows = [
+        rating(person, "human", task, float(person == "bob" and task < 2))
+        | {"content_id": f"{person}/{task}/{model}", "model": model}
+        for person in ("ann", "bob")
+        for task in range(8)
+        for model in ("ant", "bee", "cat")
+    ]
+    rows += [rating("j", "judge", task, 1.0) for task in range(8)]
+    text = "\n".join(said(ratings=rows))
+    # 6 of 8 tasks, with Student's quantile: Wilson's interval of 24 answers is 55.1 % to 88.0 %.
+    assert "all gave the same label to 75.0 % (95 % interval 35.1 % to 94.3 %)." in text
+
+
 def votes_of(judge, first_share, draw):
     """Yield votes on equal pairs in both orders: the first answer is taken with a probability."""
     for task in range(N_PAIRS):

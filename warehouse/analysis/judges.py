@@ -42,24 +42,32 @@ WHERE rater_kind NOT IN ('human', 'gold')
 GROUP BY ALL
 ORDER BY suite, kind, criterion, judge
 """
-# Items that several people labelled: whether all of them say the same.
+# Items that several people labelled: whether all of them say the same. Answers to a task are alike.
 _PEOPLE = """
 WITH items AS (
     SELECT
-        coalesce(result_suite, suite) AS suite, criterion, answer, turn,
-        count(DISTINCT coalesce(label, CAST(value AS VARCHAR))) AS n_labels
+        coalesce(result_suite, suite) AS suite, criterion,
+        min(concat_ws('/', task_set, task_id)) AS unit,
+        count(DISTINCT coalesce(label, CAST(value AS VARCHAR))) = 1 AS is_same
     FROM ratings
     WHERE rater_kind = 'human' AND is_current AND status = 'ok'
-    GROUP BY ALL
+    GROUP BY coalesce(result_suite, suite), criterion, answer, turn
     HAVING count(*) > 1
+),
+
+tasks AS (
+    SELECT suite, criterion, unit, count(*) AS n, count(*) FILTER (is_same) AS n_same
+    FROM items
+    GROUP BY ALL
 )
 
 SELECT
-    suite, 'rating' AS kind, criterion, count(*) AS n_items,
-    count(*) FILTER (n_labels = 1) AS n_same,
-    wilson_low(n_same, n_items) AS low, wilson_high(n_same, n_items) AS high
-FROM items
-GROUP BY ALL
+    suite, 'rating' AS kind, criterion, CAST(sum(n) AS BIGINT) AS n_items,
+    CAST(sum(tasks.n_same) AS BIGINT) AS n_same,
+    share_interval(list(tasks.n_same ORDER BY unit), list(n ORDER BY unit)) AS ends,
+    ends[1] AS same_low, ends[2] AS same_high
+FROM tasks
+GROUP BY suite, criterion
 """
 _AGREEMENT = "FROM judge_agreement WHERE other_kind <> 'judge'"
 _DRIFT = "FROM judge_drift"
@@ -67,22 +75,31 @@ _DRIFT = "FROM judge_drift"
 _LEANINGS = """
 SELECT 'preference' AS kind, * FROM judge_biases WHERE other <> 'judges' OR bias = 'family'
 """
-# A judge with several configurations is one; a test of each would count the same votes twice.
+# A judge with several configurations is one: a task counts once, whichever of them judged it.
 _BIAS = """
+WITH tasks AS (
+    SELECT
+        suite, criterion, rater_name(rater, rater_kind, rater_config) AS judge, unit,
+        sum(n_both_orders) AS n_both_orders, sum(n_consistent) AS n_consistent,
+        sum(n_more_first) AS n_more_first, sum(n_more_second) AS n_more_second
+    FROM scores.place_votes
+    WHERE rater_kind NOT IN ('human', 'gold')
+    GROUP BY ALL
+)
+
 SELECT
-    suite, 'preference' AS kind, criterion, rater_name(rater, rater_kind, rater_config) AS judge,
-    CAST(sum(n_votes) AS BIGINT) AS n_votes,
+    suite, 'preference' AS kind, criterion, judge,
     CAST(sum(n_both_orders) AS BIGINT) AS n_both_orders,
     CAST(sum(n_consistent) AS BIGINT) AS n_consistent,
     CAST(sum(n_more_first) AS BIGINT) AS n_more_first,
     CAST(sum(n_more_second) AS BIGINT) AS n_more_second,
-    CAST(sum(n_tasks_more_first) AS BIGINT) AS n_tasks_more_first,
-    CAST(sum(n_tasks_more_second) AS BIGINT) AS n_tasks_more_second,
-    CASE WHEN n_both_orders > 0 THEN mcnemar_p(n_tasks_more_first, n_tasks_more_second) END
-        AS p_value
-FROM position_bias
-WHERE rater_kind NOT IN ('human', 'gold')
-GROUP BY ALL
+    count(*) FILTER (tasks.n_more_first > tasks.n_more_second) AS n_tasks_more_first,
+    count(*) FILTER (tasks.n_more_first < tasks.n_more_second) AS n_tasks_more_second,
+    CASE
+        WHEN sum(n_both_orders) > 0 THEN mcnemar_p(n_tasks_more_first, n_tasks_more_second)
+    END AS p_value
+FROM tasks
+GROUP BY suite, criterion, judge
 ORDER BY suite, criterion, judge
 """
 
@@ -101,7 +118,7 @@ class Judge:
         n_unread: those of them of which no reply could be read.
         n_configurations: different configurations, which the figures take together.
         agreements: rows of `judge_agreement`, with people and with gold.
-        bias: row of `position_bias`; None for ratings, and where no order is recorded.
+        bias: row of `_BIAS`; None for ratings, and where no order is recorded.
         p_adjusted: p-value of its preference for a place, adjusted for all tests of the suite.
         n_tested: such tests in the suite: of its judges, by criterion.
         changes: rows of `judge_drift` beyond chance, with `p_adjusted` and `n_tested`, likewise.
@@ -168,8 +185,7 @@ def people(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str, str], 
     return {
         (row["suite"], row["kind"], row["criterion"]): (
             f"Of {row['n_items']:,} that several people labelled, all gave the same label to "
-            f"{percent(row['n_same'] / row['n_items'])} (95 % interval {percent(row['low'])} to "
-            f"{percent(row['high'])})."
+            f"{percent(row['n_same'] / row['n_items'])}{_interval(row, 'same', percent)}."
         )
         for row in rows_by_name(connection.execute(_PEOPLE))
     }

@@ -9,12 +9,10 @@
 --     them
 -- n_events: sum over the posters of the larger number of events
 -- date_match: events with equal dates / n_events; events are aligned by the core fields
--- date_match_low: lower end of the 95 % interval of date_match: Wilson's; where a poster has several events, by
---     posters (see clustered_interval), and NULL below 6 posters
+-- date_match_low: lower end of the 95 % interval of date_match by posters; see share_interval
 -- date_match_high: upper end of that interval
 -- venue_match: events with equal venues / n_events; events are aligned by the core fields
--- venue_match_low: lower end of the 95 % interval of venue_match: Wilson's; where a poster has several events, by
---     posters (see clustered_interval), and NULL below 6 posters
+-- venue_match_low: lower end of the 95 % interval of venue_match by posters; see share_interval
 -- venue_match_high: upper end of that interval
 WITH pairs AS (
     SELECT suite, task_set, task_id, annotator_a, annotator_b, events_a, events_b,
@@ -35,8 +33,8 @@ totals AS (
         CAST(sum(dates_equal) AS BIGINT) AS n_dates,
         CAST(sum(venues_equal) AS BIGINT) AS n_venues,
         list(greatest(events_a, events_b) ORDER BY task_id) FILTER (greatest(events_a, events_b) > 0) AS sizes,
-        list(CAST(dates_equal AS DOUBLE) ORDER BY task_id) FILTER (greatest(events_a, events_b) > 0) AS dates,
-        list(CAST(venues_equal AS DOUBLE) ORDER BY task_id) FILTER (greatest(events_a, events_b) > 0) AS venues
+        list(dates_equal ORDER BY task_id) FILTER (greatest(events_a, events_b) > 0) AS dates,
+        list(venues_equal ORDER BY task_id) FILTER (greatest(events_a, events_b) > 0) AS venues
     FROM pairs
     GROUP BY suite, task_set, annotator_a, annotator_b
 ),
@@ -44,14 +42,8 @@ totals AS (
 with_intervals AS (
     SELECT
         *,
-        CASE
-            WHEN len(sizes) < n_events THEN clustered_interval(dates, sizes)
-            ELSE [wilson_low(n_dates, n_events), wilson_high(n_dates, n_events)]
-        END AS date_ends,
-        CASE
-            WHEN len(sizes) < n_events THEN clustered_interval(venues, sizes)
-            ELSE [wilson_low(n_venues, n_events), wilson_high(n_venues, n_events)]
-        END AS venue_ends
+        share_interval(dates, sizes) AS date_ends,
+        share_interval(venues, sizes) AS venue_ends
     FROM totals
 ),
 

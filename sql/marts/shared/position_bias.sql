@@ -15,74 +15,12 @@
 -- n_tasks_more_first: tasks with more pairs of n_more_first than of n_more_second
 -- n_tasks_more_second: tasks with fewer
 -- consistent_rate: share of the pairs in both orders with the same outcome; NULL without any
--- consistent_rate_low: lower end of its 95 % interval: Wilson's; where a task has several pairs, by tasks (see
---     clustered_interval), and NULL below 6 tasks
+-- consistent_rate_low: lower end of its 95 % interval: see share_interval
 -- consistent_rate_high: upper end of that interval
 -- p_value: of the exact sign test over tasks that neither place is preferred: if so, n_tasks_more_first and
 --     n_tasks_more_second differ by chance, whichever answers are better; NULL without a pair in both orders. It
 --     is not adjusted for the number of raters.
-WITH votes AS (
-    SELECT
-        *,
-        -- Two answers may have the same text.
-        CASE
-            WHEN answer_a = answer_b THEN first_shown
-            WHEN first_shown = 'a' THEN answer_a
-            ELSE answer_b
-        END AS first_answer,
-        CASE
-            WHEN answer_a = answer_b OR outcome NOT IN ('a', 'b') THEN outcome
-            WHEN outcome = 'a' THEN answer_a
-            ELSE answer_b
-        END AS winner
-    FROM preferences
-    WHERE first_shown IS NOT NULL AND outcome IS NOT NULL
-),
-
-pairs AS (
-    SELECT
-        answers_suite AS suite,
-        task_set,
-        task_id,
-        rater,
-        rater_kind,
-        rater_config,
-        criterion,
-        count(is_for_first) AS n_votes,
-        count(*) FILTER (is_for_first) AS n_for_first,
-        count(DISTINCT first_answer) = 2 AS has_both,
-        count(DISTINCT first_answer) = 2 AND count(DISTINCT winner) = 1 AS is_consistent,
-        count(DISTINCT first_answer) = 2 AND count(*) FILTER (is_for_first) = count(*) AS is_first_twice,
-        count(DISTINCT first_answer) = 2 AND count(*) FILTER (NOT is_for_first) = count(*)
-            AS is_second_twice,
-        count(*) FILTER (is_for_first) - count(*) FILTER (NOT is_for_first) AS lead_of_first
-    FROM votes
-    GROUP BY
-        answers_suite, votes.suite, run_id, task_set, task_id, pair, turn, rater, slot, rater_kind, rater_config,
-        criterion
-),
-
-tasks AS (
-    SELECT
-        suite,
-        rater,
-        rater_kind,
-        rater_config,
-        criterion,
-        concat_ws('/', task_set, task_id) AS unit,
-        sum(n_votes) AS n_votes,
-        sum(n_for_first) AS n_for_first,
-        count(*) FILTER (has_both) AS n_both_orders,
-        count(*) FILTER (is_consistent) AS n_consistent,
-        count(*) FILTER (is_first_twice) AS n_first_twice,
-        count(*) FILTER (is_second_twice) AS n_second_twice,
-        count(*) FILTER (has_both AND lead_of_first > 0) AS n_more_first,
-        count(*) FILTER (has_both AND lead_of_first < 0) AS n_more_second
-    FROM pairs
-    GROUP BY suite, rater, rater_kind, rater_config, criterion, unit
-),
-
-counted AS (
+WITH counted AS (
     SELECT
         suite,
         rater,
@@ -99,17 +37,11 @@ counted AS (
         CAST(sum(n_more_second) AS BIGINT) AS n_more_second,
         count(*) FILTER (tasks.n_more_first > tasks.n_more_second) AS n_tasks_more_first,
         count(*) FILTER (tasks.n_more_first < tasks.n_more_second) AS n_tasks_more_second,
-        CASE
-            WHEN max(tasks.n_both_orders) > 1 THEN clustered_interval(
-                list(CAST(tasks.n_consistent AS DOUBLE) ORDER BY unit) FILTER (tasks.n_both_orders > 0),
-                list(tasks.n_both_orders ORDER BY unit) FILTER (tasks.n_both_orders > 0)
-            )
-            ELSE [
-                wilson_low(sum(tasks.n_consistent), sum(tasks.n_both_orders)),
-                wilson_high(sum(tasks.n_consistent), sum(tasks.n_both_orders))
-            ]
-        END AS ends
-    FROM tasks
+        share_interval(
+            list(tasks.n_consistent ORDER BY unit) FILTER (tasks.n_both_orders > 0),
+            list(tasks.n_both_orders ORDER BY unit) FILTER (tasks.n_both_orders > 0)
+        ) AS ends
+    FROM scores.place_votes AS tasks
     GROUP BY suite, rater, rater_kind, rater_config, criterion
 )
 
