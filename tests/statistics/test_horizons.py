@@ -133,3 +133,22 @@ def test_draws_are_those_of_a_plain_loop():
     for family, size in sizes.items():
         n_runs = counts[:, families == family].sum(axis=1)
         assert size != 1 or set(n_runs) <= {0, 1, 2, 3}
+
+
+def test_intervals_of_single_results_contain_the_truth():
+    random = np.random.default_rng(5)
+    n_models, n_tasks = 150, 10
+    single = np.arange(n_tasks)
+    hits = 0
+    for _ in range(n_models):
+        x = random.uniform(0, 11, n_tasks)
+        passed = (random.random(n_tasks) < 1 / (1 + np.exp(0.8 * (x - 5)))).astype(float)
+        weights = resample_runs(single, single, 200, random) / n_tasks
+        draws = fit_horizons(2**x, passed, weights, 1e-5).minutes(0.5)
+        # Draws without a horizon may lie anywhere.
+        low, high = (
+            np.quantile(np.nan_to_num(draws, nan=beyond, posinf=np.inf), end, method="inverted_cdf")
+            for end, beyond in ((0.025, -np.inf), (0.975, np.inf))
+        )
+        hits += low <= 2.0**5 <= high
+    assert hits / n_models > 0.91

@@ -19,6 +19,8 @@ _MOST_STEPS = 300
 _SMALL_STEP = 1e-10
 # Logits by which a step may change a prediction: longer ones could overshoot.
 _LARGEST_STEP = 2.0
+# Of so many families of a single run each, drawing them once is enough (docs/horizons.md).
+_MANY_FAMILIES = 100
 # Fits × runs in memory at once.
 _MOST_CELLS = 2_000_000
 
@@ -120,7 +122,9 @@ def resample_runs(
     """Return how often each run is drawn: families, in these tasks, in these runs.
 
     Each level is resampled with replacement to its own size. A family drawn m times has its tasks
-    resampled m times, which is one multinomial draw of m times as many. Shape (draws, runs).
+    resampled m times, which is one multinomial draw of m times as many. Where each family is a
+    single run, nothing is left to resample within it, and of fewer than a hundred such draws vary
+    too little: they are drawn from again. Shape (draws, runs).
     """
     counts = np.zeros((n_draws, len(tasks)), dtype=np.int64)
     n_families = int(families.max()) + 1
@@ -132,6 +136,8 @@ def resample_runs(
         for number, name in enumerate(names):
             runs = members[tasks[members] == name]
             counts[:, runs] = _drawn(per_task[:, number], len(runs), rng)
+    if n_families == len(tasks) < _MANY_FAMILIES:
+        counts = rng.multinomial(n_families, counts / n_families)
     return counts
 
 
