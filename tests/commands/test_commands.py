@@ -303,7 +303,7 @@ def test_info_is_in_columns_whatever_the_names(tmp_path):
 def test_sync_says_what_it_did(run, examples, tmp_path):
     assert run("sync").err == "loaded 0 batches\n"
     import_into(examples, write_log(tmp_path / "a.yaml"))
-    assert run("sync").err == "loaded 1 batches\n"
+    assert run("sync").err == "loaded 1 batch\n"
     assert run("sync", "--rebuild").err == "rebuilt from 2 batches\n"
 
 

@@ -67,6 +67,12 @@ def horizon(tmp_path, rows, *options, task_rows=None, **tables):
     return command(store.path, "horizon", "own", *options)
 
 
+@pytest.mark.slow
+def test_an_unknown_run_is_named(tmp_path):
+    ended = horizon(tmp_path, results("strong", strong), "--run", "rr")
+    assert (ended.code, ended.err) == (2, "error: --run: own has no run 'rr'; did you mean 'r'?\n")
+
+
 def rows_of(ended):
     return {row["model"]: row for row in json.loads(ended.out)}
 

@@ -719,6 +719,17 @@ def test_a_comma_of_thousands_is_no_evidence():
 
 
 @pytest.mark.slow
+def test_minutes_that_a_person_needs_are_no_score(store, cli, tmp_path):
+    lines = [f"m,q{n},{n < 4},{2**n}" for n in range(8)]
+    path = table(tmp_path / "t.csv", "\n".join(["model,task,passed,human_minutes", *lines]))
+    done = cli("import", path, "--yes")
+    assert "extra         human_minutes" in done.err
+    assert rows(store, "SELECT human_minutes, outcome FROM scores.timed_results ORDER BY 1") == [
+        (2.0**n, float(n < 4)) for n in range(8)
+    ]
+
+
+@pytest.mark.slow
 def test_a_spreadsheet_with_units_and_decimal_commas(store, cli, tmp_path, monkeypatch):
     path = table(
         tmp_path / "t.csv",

@@ -106,7 +106,7 @@ def test_nothing_but_the_files_changes(lake_of_many):
     for name, file in folder.files.items():
         assert file.rows == sum(p.files[name].rows for p in folder.parts if name in p.files)
     again = command(store.path, "compact")
-    assert again.err == "1 batches before, 1 now\n"
+    assert again.err == "1 batch before, 1 now\n"
 
 
 @pytest.mark.slow

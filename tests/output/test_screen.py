@@ -202,6 +202,16 @@ def test_what_all_figures_of_a_block_are_is_said_once(monkeypatch):
     assert [lines[6], lines[7].split()] == ["b", ["metric", "model", "score"]]
 
 
+def test_figures_of_one_metric_are_told_apart_by_what_differs(monkeypatch):
+    columns = ["metric", "scorer", "filter", "model", "score"]
+    rows = [("f1", "s", "strict", "x", 1), ("f1", "s", "loose", "x", 2), ("em", "s", None, "x", 3)]
+    layout = {"answer": ("metric", "model", "score")}
+    lines = shown(columns, rows, 30, monkeypatch, **layout)
+    assert lines[0].split() == ["metric", "filter", "model", "score"]
+    # A filter for each metric tells nothing apart.
+    assert "filter" not in shown(columns, rows[1:], 30, monkeypatch, **layout)[0]
+
+
 @pytest.mark.slow
 def test_columns_that_answer_exist(store):
     files = [file for file in shipped_sql() if file.answer]

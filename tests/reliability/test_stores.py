@@ -59,7 +59,7 @@ def test_a_store_moved_to_a_folder_of_any_name(small_store, tmp_path, name):
     store.sync(rebuild=True)
     assert len(summary(store)) == len(before) + 1
     ended = command(store.path, "forget", "secret", "--yes")
-    assert (ended.code, ended.err) == (0, "forgot secret; rewrote 1 batches\n")
+    assert (ended.code, ended.err) == (0, "forgot secret; rewrote 1 batch\n")
     assert len(summary(store)) == len(before)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from warehouse.core.errors import BadInput
+from warehouse.core.suggestions import did_you_mean
 from warehouse.core.text.figures import number
 from warehouse.engine.statistics.arrays import MIN_CLUSTERS, cluster_indices
 from warehouse.engine.statistics.horizons import fit_horizons, resample_runs, run_weights
@@ -99,10 +100,12 @@ def horizons(
         options: how to fit.
 
     Raises:
-        BadInput: no task has `human_minutes`, or the log records no weights.
+        BadInput: there is no such run, no task has `human_minutes`, or the log records no weights.
     """
     models = connection.execute(_RESULTS, {"suite": suite, "run": run}).fetchall()
     if not models:
+        if run is not None:
+            _check_run(connection, suite, run)
         where = f"suite {suite!r}" if run is None else f"run {run!r} of suite {suite!r}"
         raise BadInput(
             f"no result of {where} is of a task with `human_minutes`; docs/horizons.md says where "
@@ -112,6 +115,14 @@ def horizons(
     rows.sort(key=lambda row: -float(str(row.get("p50_minutes") or 0)))
     rows.sort(key=lambda row: row.get("p50_minutes") is None)
     return [tuple(row.get(name) for name in COLUMNS) for row in rows]
+
+
+def _check_run(connection: duckdb.DuckDBPyConnection, suite: str, run: str) -> None:
+    query = "SELECT run_id FROM runs WHERE suite = $suite"
+    names = [name for (name,) in connection.execute(query, {"suite": suite}).fetchall()]
+    if run not in names:
+        hint = did_you_mean(run, names, "`evalstore runs` lists the runs")
+        raise BadInput(f"--run: {suite} has no run {run!r}; {hint}")
 
 
 def _horizon_row(model: _Model, options: HorizonOptions) -> dict[str, object]:

@@ -80,7 +80,9 @@ def _on_screen(rows: Rows, screen: Screen, width: int) -> Iterator[str]:
     empty: Counter[str] = Counter()
     for place, (heading, block) in enumerate(blocks):
         said = _said_by_all(rows, block) if heading else {}
-        columns, names = screen_columns(rows, block, layout, without={*flags, *hidden, *said})
+        columns, names = screen_columns(
+            rows, block, _telling_apart(rows, block, layout), without={*flags, *hidden, *said}
+        )
         placed = fit(columns, width, gap=len(GAP))
         if place:
             yield "\n"
@@ -188,6 +190,17 @@ def _said_by_all(rows: Rows, block: Batch) -> dict[str, object]:
     }
     is_same = all(len(each) == 1 for each in values.values())
     return {name: value for name, (value,) in values.items()} if is_same else {}
+
+
+def _telling_apart(rows: Rows, block: Batch, layout: Layout) -> Layout:
+    """Return the layout with what tells figures of the same metric apart behind their metric."""
+    if layout.columns or not layout.answer or _FIGURE[0] not in rows.columns:
+        return layout
+    metric, *others = (rows.columns.index(name) for name in _FIGURE if name in rows.columns)
+    n_metrics = len({row[metric] for row in block})
+    needed = [at for at in others if len({(row[metric], row[at]) for row in block}) > n_metrics]
+    first = dict.fromkeys((_FIGURE[0], *(rows.columns[at] for at in needed), *layout.answer))
+    return replace(layout, answer=tuple(first)) if needed else layout
 
 
 def _lines(placed: Sequence[tuple[Column, int]], n_rows: int) -> Iterator[str]:

@@ -112,10 +112,10 @@ OF_VOTES = frozenset(
 LEFT = frozenset({"model_a", "left", "model_left", "left_model"})
 LONG_ROLES = frozenset({"metric", "value"})
 
-# Numbers that are settings or positions, not scores.
+# Numbers that are settings, positions or facts of the task, not scores.
 _NO_METRIC = re.compile(
     r"temperature|top_[pk]|seed|(max|num|n)_.*|.*_id|id|idx|index|row|line|unnamed.*|column_\d+"
-    r"|index_level_\d+|rank|year|version"
+    r"|index_level_\d+|rank|year|version|human_minutes|equal_task_weight"
 )
 
 # Names of models: a family at the start or behind the provider, or a number of parameters.

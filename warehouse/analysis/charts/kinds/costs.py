@@ -76,7 +76,7 @@ def _notes(panel: Panel, rows: list[PanelRow], front: list[PanelRow]) -> list[st
     if len(front) > _MAX_NAMES:
         notes.append(f"{panel.title}: only {_MAX_NAMES} of {len(front)} on the front are named")
     if n_unknown := len(panel.rows) - len(rows):
-        why = "of unknown cost or score, or asked other tasks"
+        why = "of unknown cost or score, or not asked the same tasks"
         models = "1 model" if n_unknown == 1 else f"{n_unknown} models"
         notes.append(f"{panel.title}: without {models} {why}")
     return notes

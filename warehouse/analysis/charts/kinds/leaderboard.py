@@ -19,7 +19,8 @@ def _draw(panel: Panel) -> DrawnPanel:
     if not rows:
         return DrawnPanel(chart=None, words="", notes=notes)
     if not all(row["is_comparable"] for row in rows):
-        notes.append(f"{panel.title}: grey models were asked other tasks, and cannot be compared")
+        why = "were not asked the same tasks, and cannot be compared"
+        notes.append(f"{panel.title}: grey models {why}")
     if any(row.get("min_pass_rate") is not None for row in rows):
         notes.append(
             f"{panel.title}: where verdicts are missing, figures are of the judged tasks, and the "

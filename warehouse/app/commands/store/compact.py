@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warehouse.app.console.cli import note, open_store
+from warehouse.core.text.figures import counted
 from warehouse.engine.base_store import check_is_store
 
 if TYPE_CHECKING:
@@ -30,4 +31,4 @@ def compact(path: Path) -> None:
     check_is_store(path)
     store.recover_journals()
     merged = merge_small(store.lake)
-    note(f"{merged.n_before:,} batches before, {merged.n_after:,} now")
+    note(f"{counted(merged.n_before, 'batch', 'batches')} before, {merged.n_after:,} now")

@@ -9,6 +9,7 @@ import click
 from warehouse.analysis.checking import PAGE
 from warehouse.app.console.cli import check_suite, note, open_store
 from warehouse.app.console.completion import complete_run, complete_suite
+from warehouse.core.text.figures import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,4 +61,4 @@ def _forget(store: Store, key: RunKey) -> None:
     n_batches = forget_run(store.lake, key)
     store.sync(rebuild=True)
     (store.path / PAGE).unlink(missing_ok=True)
-    note(f"forgot {key[1]}; rewrote {n_batches} batches")
+    note(f"forgot {key[1]}; rewrote {counted(n_batches, 'batch', 'batches')}")

@@ -9,6 +9,7 @@ import click
 
 from warehouse.app.console.cli import note, open_store
 from warehouse.core.errors import BadInput, CheckFailed
+from warehouse.core.text.figures import counted
 from warehouse.engine.base_store import check_is_store
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def sync(
     check_is_store(path)
     report = store.sync(rebuild=rebuild)
     how = "rebuilt from" if report.rebuilt else "loaded"
-    note(f"{how} {len(report.loaded)} batches")
+    note(f"{how} {counted(len(report.loaded), 'batch', 'batches')}")
     n_small = len(small_folders(store.lake, store.lake.batch_names()))
     if n_small > MANY_SMALL and not report.damaged and not report.unreadable:
         note(f"{n_small:,} small batches: run `evalstore compact` to speed up reading")
