@@ -178,7 +178,7 @@ def evalstore_run(
     test = LoggedTest(node.nodeid)
     try:
         recording, seen = _evalstore_recordings.of(node)
-    except EvalstoreError as error:
+    except (EvalstoreError, pytest.UsageError) as error:
         pytest.fail(str(error), pytrace=False)
     yield test
     try:

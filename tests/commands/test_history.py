@@ -191,7 +191,10 @@ def test_a_model_without_verdicts_is_explained(store):
     with store.record(suite="mine", model="m") as run:
         run.log(task_id="t", output="x")
     ended = command(store.path, "history", "m")
-    assert (ended.code, "'m' has no figures: its answers were not judged" in ended.err) == (2, True)
+    assert (ended.code, "'m' has no figures: it got no answers" in ended.err) == (
+        2,
+        True,
+    )
 
 
 @pytest.mark.slow

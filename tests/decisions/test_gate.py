@@ -351,7 +351,8 @@ def test_a_failure_outweighs_what_is_inconclusive(store):
         ),
         (Rule(kind="must_pass", tasks=("t0", "t1")), "m/base", "passed", "2 tasks passed at every"),
         (Rule(kind="must_pass", tasks=("t0", "t59")), "m/base", "failed", "at least once: t59"),
-        (Rule(kind="must_pass", tasks=("t0",)), "m/unjudged", "inconclusive", "not answered"),
+        (Rule(kind="must_pass", tasks=("t0",)), "m/unjudged", "inconclusive", "without a verdict"),
+        (Rule(kind="must_pass", tasks=("t_0",)), "m/base", "inconclusive", ": t_0; did you mean"),
         (Rule(kind="must_pass", tasks=("t0",)), "m/rarer", "failed", "failed at least once: t0"),
     ],
 )

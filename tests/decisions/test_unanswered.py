@@ -43,6 +43,17 @@ def test_compare_warns_of_many_calls_without_an_answer(outages):
     assert (by_cost.code, "no answer" in by_cost.err) == (0, False)
 
 
+def test_a_side_without_any_answer_is_named(outages):
+    recorded(outages, "none", dict.fromkeys(range(20)))
+    outages.sync()
+    said = command(outages.path, "compare", "whole", "none").err
+    assert "no scored task in common; no call of 'none' got an answer" in " ".join(said.split())
+    sides = ("--candidate", "none", "--baseline", "whole", "--max-drop", "0.02")
+    ended = command(outages.path, "gate", *sides)
+    assert (ended.code, "no answer to 20 of 20 calls" in ended.err) == (3, True)
+    assert "count as not passed" not in ended.out + ended.err
+
+
 def test_answers_of_a_later_run_count(outages):
     recorded(outages, "half", dict.fromkeys(range(1, 20, 2), True), run_id="r2")
     outages.sync()

@@ -136,6 +136,7 @@ def test_mistakes_are_messages(project):
     (project.folder / "pytest.ini").write_text("[pytest]\n")
     ended = project("-k", "fr")
     assert "test_it.py::test_capital[fr] uses evalstore_run, but no model is named" in ended.stdout
+    assert "evalstore_pytest.py" not in ended.stdout  # no traceback
     ended = project("-k", "fr", "--evalstore-model", "m", "--evalstore-suite", "posters")
     assert "suite 'posters' is built in" in ended.stdout
     (project.folder / "test_it.py").write_text(

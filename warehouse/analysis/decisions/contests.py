@@ -64,6 +64,13 @@ GROUP BY scored.metric
 HAVING count(DISTINCT sides.side) > 1
 ORDER BY scored.metric
 """
+_ANSWERED = """
+SELECT DISTINCT sides.side
+FROM scores.outcomes AS calls
+JOIN (SELECT unnest($side) AS side, unnest($suite) AS suite, unnest($run_id) AS run_id,
+    unnest($model) AS model) AS sides USING (suite, run_id, model)
+WHERE calls.is_answered
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +254,11 @@ def _nothing_shared(
         return BadInput(f"{names} are the same side; {hint}")
     known = [metric for (metric,) in connection.execute(_METRICS, parameters).fetchall()]
     if choice.metric is None or choice.metric in known:
+        answered = {place for (place,) in connection.execute(_ANSWERED, parameters).fetchall()}
+        silent = [repr(side.text) for place, side in enumerate(sides) if place not in answered]
         hint = "`evalstore show leaderboard` lists the models and task sets"
+        if silent:
+            hint = f"no call of {' and '.join(silent)} got an answer"
         return BadInput(f"{names} have no scored task in common{where}; {hint}")
     listed = f"they share: {', '.join([*known, *CALL_METRICS])}"
     hint = did_you_mean(choice.metric, [*known, *CALL_METRICS], listed)
@@ -312,8 +323,9 @@ def unanswered_calls(
         unanswered[side] += n_open * n_tasks
         total[side] += n_trials * n_tasks
     return {
-        side: f"got no answer to {unanswered[side]:,} of {counted(total[side], 'call')}, "
-        "which count as not passed"
+        side: f"got no answer to {unanswered[side]:,} of {counted(total[side], 'call')}"
+        # A side without any answer has no pass rate in which calls could count.
+        + (", which count as not passed" if unanswered[side] < total[side] else "")
         for side in sides
         if unanswered[side] > _MANY * total[side]
     }

@@ -157,8 +157,8 @@ def _chosen(rows: list[Row], model: str, metric: str | None) -> str:
     known = sorted({row["metric"] for row in rows}, key=lambda name: (name != _VERDICT, name))
     if not known:
         raise BadInput(
-            f"{model!r} has no figures: its answers were not judged, or are replays, which "
-            "`evalstore show replay_leaderboard` has"
+            f"{model!r} has no figures: it got no answers, or they were not judged, or are "
+            "replays, which `evalstore show replay_leaderboard` has"
         )
     if metric is not None and metric not in known:
         hint = did_you_mean(metric, known, f"its metrics are: {', '.join(known)}")

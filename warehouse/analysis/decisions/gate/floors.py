@@ -17,6 +17,7 @@ from warehouse.analysis.decisions.gate.words import (
     too_few_attempts,
 )
 from warehouse.analysis.decisions.paired import least_means
+from warehouse.core.suggestions import did_you_mean
 from warehouse.engine.statistics.distributions import student_quantile
 from warehouse.engine.statistics.macros import TaskMeans, share_intervals
 from warehouse.engine.statistics.margins import mean_limits
@@ -254,7 +255,12 @@ def decide_tasks(rule: Rule, panels: Sequence[tuple[Panel, int]]) -> Decision:
         reason = f"{tasks_words(len(failed))} failed at least once: {_names(failed)}"
         return replace(decision, outcome=Outcome.FAILED, reason=reason)
     if unknown:
-        reason = f"{tasks_words(len(unknown))} not answered by the candidate: {_names(unknown)}"
+        asked = {task_id for panel, row in panels for task_id in panel.series[row].asked}
+        what = f"{tasks_words(len(unknown))} without a verdict of the candidate"
+        reason = f"{what}: {_names(unknown)}"
+        unasked = [task_id for task_id in unknown if task_id not in asked]
+        if hint := did_you_mean(unasked[0], asked) if unasked else "":
+            reason += f"; {hint}"
         return replace(decision, outcome=Outcome.INCONCLUSIVE, reason=reason)
     return replace(decision, reason=f"{tasks_words(len(rule.tasks))} passed at every attempt")
 
