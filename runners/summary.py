@@ -128,8 +128,11 @@ def summarise(store: Store, run: Run) -> Summary:
 
 
 def _sentence(model: _Model, problems: list[_Problem], *, is_scored: bool) -> str:
-    is_judged = is_scored and (model.n_judged > 0 or any(p.is_answered for p in problems))
-    n_good, good = (model.n_passed, "passed") if is_judged else (model.n_answered, "answered")
+    n_good, good = model.n_answered, "answered"
+    if is_scored and model.n_judged:
+        n_good, good = model.n_passed, "passed"
+    elif is_scored and any(problem.is_answered for problem in problems):
+        n_good, good = 0, "judged"
     times = f" attempts at {model.n_tasks} tasks" if model.n_results > model.n_tasks else ""
     of_kind: dict[tuple[str, str], list[_Problem]] = {}
     for problem in problems:

@@ -121,10 +121,18 @@ class Replay(Provider):
                     delay_ms = _amount(record, "delay_ms") or 0
                     yield key, _Answer(_result(record), delay_ms / 1000)
                 except _NOT_A_RESPONSE as error:
-                    raise BadInput(f"{path}:{number}: not a valid response ({error!r})") from error
+                    why = _reason(error)
+                    raise BadInput(f"{path}:{number}: not a valid response ({why})") from error
 
 
 PROVIDER = Replay
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong with a line, in words."""
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]!r}"
+    return "not a JSON object" if isinstance(error, AttributeError) else str(error)
 
 
 def _keys(request: Request) -> Iterator[_Key]:

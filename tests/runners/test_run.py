@@ -668,6 +668,7 @@ def test_replay_files_are_checked_before_the_first_call(space, fields):
     where = ("--provider", "replay", "--answers", "a.jsonl")
     _, err = run(space, "run", suite(space, 1), "--model", "m", *where, code=2)
     assert "a.jsonl:2: not a valid response" in err
+    assert "Error(" not in err
     assert rows(space, "FROM results") == []
 
 

@@ -129,7 +129,7 @@ def test_failed_judgements_are_mentioned_with_their_reason(space):
     assert sentence in some.err
     assert none.code == 1
     refused = f"no server responds at {closed_port()}/v1: Connection refused"
-    sentence = f"m: 0 of 4 passed; 1 empty answer; 3 judgements failed: {refused}"
+    sentence = f"m: 0 of 4 judged; 1 empty answer; 3 judgements failed: {refused}"
     assert sentence in none.err.splitlines()
     assert "error: no answer was judged; judge the answers with `evalstore rescore`" in none.err
 
