@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from exports.site.page import Contents
-from warehouse.core.errors import BadInput
-from warehouse.core.text.formatting import visible_lines
+from warehouse.core.errors import BadInput, EvalstoreError
 from warehouse.engine.query import query_errors
 
 if TYPE_CHECKING:
@@ -59,30 +58,19 @@ def page_response(
     return Response(pages.render(made), media_type="text/html")
 
 
-def answered(
-    pages: StorePages, request: Request, path: str, title: str, answer: Callable[[], Response]
+def explained(
+    pages: StorePages, request: Request, message: str, *, status: int, title: str
 ) -> Response:
-    """Return an answer; a browser gets a page of what is wrong with its address.
-
-    Args:
-        pages: the pages.
-        request: what was asked.
-        path: path of the page without its parameters.
-        title: its title.
-        answer: returns the answer.
-
-    Raises:
-        BadInput: the address is wrong, and no browser sent it.
-    """
-    try:
-        return answer()
-    except BadInput as error:
-        if "text/html" not in request.headers.get("accept", ""):
-            raise
-        again, message = path.rpartition("/")[2], visible_lines(str(error))
-        refused = page_response(pages, path, "refused.html", title, message=message, again=again)
-        refused.status_code = 400
-        return refused
+    """Return the answer to a wrong address: to a browser a page, to a script its text."""
+    made: Response = PlainTextResponse(f"{message}\n")
+    if "text/html" in request.headers.get("accept", ""):
+        path = request.url.path.removeprefix("/")
+        again = path.rpartition("/")[2] if request.url.query else ""
+        # Where the store cannot be read now, the text has to do.
+        with suppress(EvalstoreError):
+            made = page_response(pages, path, "refused.html", title, message=message, again=again)
+    made.status_code = status
+    return made
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from exports.site.addresses import task_page
 from exports.site.tasks import task_keys
 from exports.view.asked import last_page, page_number
-from exports.view.feature import Feature, answered, limited, page_response
+from exports.view.feature import Feature, limited, page_response
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
@@ -143,12 +143,9 @@ class GridRequest:
 
 def _routes(pages: StorePages) -> Sequence[BaseRoute]:
     def grid(request: Request) -> Response:
-        def found() -> Response:
-            with limited(pages) as site:
-                values = _grid_values(site, _read_request(request.query_params))
-            return page_response(pages, _PAGE, "grid.html", _TITLE, **values)
-
-        return answered(pages, request, _PAGE, _TITLE, found)
+        with limited(pages) as site:
+            values = _grid_values(site, _read_request(request.query_params))
+        return page_response(pages, _PAGE, "grid.html", _TITLE, **values)
 
     return [Route("/view/grid", grid)]
 

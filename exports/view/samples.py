@@ -6,7 +6,6 @@ import io
 import os
 import tempfile
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from starlette.routing import Route
 from exports.site.addresses import model_page, run_page, samples_page
 from exports.site.trials import trial_pages
 from exports.view.asked import Asked, last_page, read_address
-from exports.view.feature import Feature, answered, limited, page_response
+from exports.view.feature import Feature, limited, page_response
 from warehouse.analysis.sample_columns import sample_columns
 from warehouse.analysis.sample_query import (
     OPERATORS,
@@ -69,17 +68,13 @@ WHERE result_id = $result_id
 
 def _routes(pages: StorePages) -> Sequence[BaseRoute]:
     def samples(request: Request) -> Response:
-        found = partial(_found_page, pages, request.query_params)
-        return answered(pages, request, _PAGE, _TITLE, found)
+        return _found_page(pages, request.query_params)
 
     def csv(request: Request) -> Response:
         return _CsvResponse(_parquet(pages, request.query_params))
 
     def sample(request: Request) -> Response:
-        def found() -> Response:
-            return RedirectResponse(_sample(pages, request.query_params), status_code=303)
-
-        return answered(pages, request, _PAGE, _TITLE, found)
+        return RedirectResponse(_sample(pages, request.query_params), status_code=303)
 
     return [
         Route("/view/samples", samples),

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from exports.site.addresses import OVERVIEW
 from exports.site.page import MenuEntry
 from exports.site.site import ServerParts
+from exports.view.feature import explained
 from exports.view.guard import Guard
 from exports.view.preparation import end_preparation, prepare
 from exports.view.registry import FEATURES
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ExceptionHandler, Receive, Scope, Send
 
     from exports.site.site import Site
     from exports.view.guard import Access
@@ -69,7 +70,10 @@ def view_app(pages: StorePages, access: Access) -> Guard:
     own: list[BaseRoute] = [Route("/view/assets/{name}", _asset)]
     own += [route for feature in FEATURES for route in feature.routes(pages)]
     site = Route("/{path:path}", _site_page(pages), methods=["GET"])
-    handlers = {EvalstoreError: _store_error, Exception: _crash}
+    handlers: dict[type[Exception], ExceptionHandler] = {
+        EvalstoreError: _store_error(pages),
+        Exception: _crash,
+    }
     app = Starlette(routes=[*own, site], exception_handlers=handlers)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -143,7 +147,8 @@ def _site_page(pages: StorePages) -> Callable[[Request], object]:
         path = request.path_params["path"] or OVERVIEW
         data = pages.file(path)
         if data is None:
-            return PlainTextResponse("no such page; it may have been of a run that is gone\n", 404)
+            message = "it may have been of a run that is gone, or the address has a mistake"
+            return explained(pages, request, message, status=404, title="No such page")
         return Response(data, media_type=_TYPES.get(Path(path).suffix, "application/octet-stream"))
 
     return answer
@@ -156,9 +161,18 @@ def _asset(request: Request) -> Response:
     return Response(path.read_bytes(), media_type=_TYPES[path.suffix])
 
 
-async def _store_error(_: Request, error: Exception) -> Response:
-    status = 400 if isinstance(error, BadInput) else 503
-    return PlainTextResponse(f"{visible_lines(str(error))}\n", status)
+def _store_error(pages: StorePages) -> Callable[[Request, Exception], Response]:
+    titles = {each.entry: each.title for each in FEATURES}
+
+    # No coroutine: a page of what is wrong waits for the store in a thread.
+    def answer(request: Request, error: Exception) -> Response:
+        message = visible_lines(str(error))
+        if not isinstance(error, BadInput):
+            return PlainTextResponse(f"{message}\n", 503)
+        title = titles.get(request.url.path.removeprefix("/"), "Wrong address")
+        return explained(pages, request, message, status=400, title=title)
+
+    return answer
 
 
 async def _crash(_: Request, error: Exception) -> Response:

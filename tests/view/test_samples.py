@@ -313,11 +313,17 @@ def test_what_cannot_be_asked_is_said(get, parameters, message):
         ("/view/samples?column=nope&op=eq&value=%3Ci%3E", "samples have no column &#x27;nope"),
         ("/view/sample?run_id=nope", "a sample is named by"),
         ("/view/grid?suite=nope&task_set=%3Ci%3E", "no model was asked this task set"),
+        ("/view/rate?suite=%3Ci%3E", "the address lacks one of"),
+        ("/view/review/queue?queue=%3Ci%3E", "queue"),
+        ("/view/posters", "the store has no posters"),
+        ("/suites/%3Ci%3E.html", "a run that is gone"),
+        ("/view/reviews", "a run that is gone"),
     ],
 )
 def test_a_browser_gets_a_page_of_what_is_wrong(client, path, message):
     answer = client.get(path, headers={"accept": "text/html,*/*"})
-    assert (answer.status_code, message in answer.text) == (400, True), answer.text
+    status = 404 if "gone" in message else 400
+    assert (answer.status_code, message in answer.text) == (status, True), answer.text
     assert answer.headers["content-type"].startswith("text/html")
     assert (">Find</a>" in answer.text, "<i>" in answer.text) == (True, False)
 
