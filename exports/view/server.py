@@ -44,6 +44,7 @@ _TYPES = {
     ".png": "image/png",
     ".svg": "image/svg+xml",
 }
+_WRONG = "Wrong address"
 _MAX_REQUESTS = 200
 _LOADED_SECONDS = 0.5  # after which a page has asked for what it loads
 _IDLE_SECONDS = 2.1  # after which no request can share the open warehouse
@@ -147,8 +148,8 @@ def _site_page(pages: StorePages) -> Callable[[Request], object]:
         path = request.path_params["path"] or OVERVIEW
         data = pages.file(path)
         if data is None:
-            message = "it may have been of a run that is gone, or the address has a mistake"
-            return explained(pages, request, message, status=404, title="No such page")
+            message = "no such page; it may have been of a run that is gone"
+            return explained(pages, request, message, status=404, title=_WRONG)
         return Response(data, media_type=_TYPES.get(Path(path).suffix, "application/octet-stream"))
 
     return answer
@@ -169,7 +170,7 @@ def _store_error(pages: StorePages) -> Callable[[Request, Exception], Response]:
         message = visible_lines(str(error))
         if not isinstance(error, BadInput):
             return PlainTextResponse(f"{message}\n", 503)
-        title = titles.get(request.url.path.removeprefix("/"), "Wrong address")
+        title = titles.get(request.url.path.removeprefix("/"), _WRONG)
         return explained(pages, request, message, status=400, title=title)
 
     return answer
