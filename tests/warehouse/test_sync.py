@@ -321,6 +321,16 @@ def test_changed_statistics_recompute_every_test(examples, monkeypatch):
     assert examples.sql(tests).fetchall() == before != []
 
 
+def test_calls_that_a_former_version_took_for_duplicates_count(examples, monkeypatch):
+    duplicates = "SELECT count(*) FROM lake.results WHERE duplicate_of IS NOT NULL"
+    before = examples.sql(duplicates).fetchall()
+    with open_for_writing(examples.warehouse, wait_seconds=0) as connection:
+        connection.execute("UPDATE lake.results SET duplicate_of = 'another run'")
+    monkeypatch.setattr("warehouse.engine.tables.definitions.digest", lambda: "other")
+    assert not examples.sync().rebuilt
+    assert examples.sql(duplicates).fetchall() == before
+
+
 def test_a_score_whose_inputs_are_unchanged_is_not_planned(examples):
     examples.sync()
     [score] = [file for file in shipped_sql() if file.name == "palindrome_verdicts"]

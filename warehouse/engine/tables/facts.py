@@ -107,8 +107,13 @@ def begin(
         may_change_duplicates: whether `scores.duplicate_calls` is computed again.
     """
     if may_change_duplicates:
+        # As marked: another version has emptied `scores.duplicate_calls` by now.
         connection.execute(
-            "CREATE OR REPLACE TEMP TABLE former_duplicates AS FROM scores.duplicate_calls"
+            f"""
+            CREATE OR REPLACE TEMP TABLE former_duplicates AS
+                SELECT {_KEY}, duplicate_of AS counted_in FROM lake.results
+                WHERE duplicate_of IS NOT NULL
+            """
         )
     if may_change_setups:
         connection.execute(
