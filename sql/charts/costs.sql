@@ -20,8 +20,10 @@ WITH models AS (
         is_comparable,
         metric = 'passed' AND coalesce(score BETWEEN 0 AND 1, true) AS is_rate,
         coalesce(pass_rate, score) AS value,
+        if(is_lesser, -value, value) AS worth,
         total_cost_usd / nullif(n_cost_known, 0) AS cost_usd
     FROM leaderboard
+    LEFT JOIN scores.lesser_metrics USING (suite, task_set, metric)
     WHERE
         ($suite IS NULL OR suite = $suite)
         AND ($task_set IS NULL OR task_set = $task_set)
@@ -29,7 +31,7 @@ WITH models AS (
 )
 
 SELECT
-    models.*,
+    models.* EXCLUDE (worth),
     CASE
         WHEN is_comparable AND value IS NOT NULL AND cost_usd IS NOT NULL THEN NOT EXISTS (
             SELECT 1
@@ -42,11 +44,11 @@ SELECT
                 AND others.scorer IS NOT DISTINCT FROM models.scorer
                 AND others.filter IS NOT DISTINCT FROM models.filter
                 AND others.cost_usd <= models.cost_usd
-                AND others.value >= models.value
-                AND (others.cost_usd < models.cost_usd OR others.value > models.value)
+                AND others.worth >= models.worth
+                AND (others.cost_usd < models.cost_usd OR others.worth > models.worth)
         )
     END AS is_on_front
 FROM models
 ORDER BY
-    suite, task_set, metric, scorer, filter, cost_usd NULLS LAST, value DESC, provider, model,
+    suite, task_set, metric, scorer, filter, cost_usd NULLS LAST, worth DESC, provider, model,
     settings

@@ -25,10 +25,11 @@ SELECT
     coalesce(pass_rate_low, score_low) AS value_low,
     coalesce(pass_rate_high, score_high) AS value_high
 FROM leaderboard
+LEFT JOIN scores.lesser_metrics USING (suite, task_set, metric)
 WHERE
     ($suite IS NULL OR suite = $suite)
     AND ($task_set IS NULL OR task_set = $task_set)
     AND if($metric IS NULL, is_main, metric = $metric)
 ORDER BY
     suite, task_set, metric, scorer, filter, is_comparable DESC,
-    coalesce(min_pass_rate, value) DESC NULLS LAST, provider, model, settings
+    if(is_lesser, -value, coalesce(min_pass_rate, value)) DESC NULLS LAST, provider, model, settings

@@ -12,7 +12,7 @@ def row(a, b, conclusion, means, metric="passed", *, n_tasks=10):
     return SimpleNamespace(
         suite="s", task_set="t", metric=metric, scorer=None, filter=None, slice=None, a=a, b=b,
         mean_a=means[a], mean_b=means[b], difference=means[a] - means[b], conclusion=conclusion,
-        n_tasks=n_tasks,
+        n_tasks=n_tasks, less_is_better=metric == "cost_usd",
     )  # fmt: skip
 
 

@@ -14,10 +14,11 @@ ROW = {
     "noninferior": None, "detectable_difference": 0.107, "scorer": None, "filter": None,
     "slice": None, "n_clusters": 97, "n_unjudged_a": 0, "n_unjudged_b": 0, "n_excluded": 0,
     "n_changed": 0, "n_differing": 10, "p_mcnemar": 0.021, "p_exchangeable": None, "ratio": None,
-    "ratio_low": None, "ratio_high": None,
+    "ratio_low": None, "ratio_high": None, "less_is_better": False,
 }  # fmt: skip
 SCORES = {"n_only_a": None, "n_only_b": None, "test": "bounded_mean"}
-RATIO = {"low": None, "high": None, "ratio": 0.5, "ratio_low": 0.4, "ratio_high": 0.8}
+RATIO = {"low": None, "high": None, "ratio": 0.5, "ratio_low": 0.4, "ratio_high": 0.8,
+         "less_is_better": True}  # fmt: skip
 
 
 def said(n_comparisons=1, **changes):
@@ -68,9 +69,10 @@ def test_a_claim_that_the_number_of_comparisons_stands_against(sign):
 
 
 def test_a_ratio_is_that_of_the_side_that_is_named_first():
-    changes = {"metric": "cost_usd", **SCORES, "p_adjusted": 0.0625, "conclusion": "unclear"}
+    changes = {"metric": "cost_usd", **SCORES, **RATIO, "p_adjusted": 0.0625}
+    changes |= {"conclusion": "unclear", "ratio": 2, "ratio_low": 1.25, "ratio_high": 2.5}
     text = "kaamos-mini is better than aurora-2 is not supported (typical ratio 0.5, 95 % interval "
-    assert text + "0.4 to 0.8, " in said(3, **changes, ratio=2, ratio_low=1.25, ratio_high=2.5)
+    assert text + "0.4 to 0.8, " in said(3, **changes)
 
 
 def test_who_is_ahead_only_where_both_were_judged():
@@ -92,6 +94,8 @@ def test_who_is_ahead_only_where_both_were_judged():
         ({"metric": "cost_usd", **RATIO, "ratio_high": 1.2, "conclusion": "unclear"},
          "not show which is better by cost_usd (typical ratio 0.5, 95 % interval 0.4 to 1.2)."),
         ({"metric": "f1", "difference": 0.25}, "aurora-2 scores 0.25 more in f1 than kaamos-mini"),
+        ({"metric": "wer", "difference": -0.25, "less_is_better": True},
+         "aurora-2 scores 0.25 less in wer than kaamos-mini"),
         ({"scorer": "s", "difference": 0.25}, "aurora-2 scores 0.25 more in passed than kaamos"),
         ({"n_clusters": 30, "difference": 0.1}, "97 tasks in 30 clusters)."),
         ({"n_clusters": 1, "difference": 0.1}, "97 tasks in 1 cluster)."),

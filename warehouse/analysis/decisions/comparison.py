@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from warehouse.analysis.decisions.evidence import find_evidence, verdict_p_values
-from warehouse.analysis.decisions.series import CALL_METRICS
 from warehouse.engine.scoring.bootstrap import holm
 from warehouse.engine.statistics.arrays import MIN_CLUSTERS, cluster_sums
 from warehouse.engine.statistics.detectable import (
@@ -66,7 +65,7 @@ class Comparison:
         n_only_a: tasks that only the first passed; None unless each was passed or failed once.
         n_only_b: tasks that only the second passed.
         conclusion: which side is better by p_adjusted < 0.05, an interval without 0 and 6
-            differing clusters; of costs, times and tokens less is better, of all else more.
+            differing clusters; see `less_is_better`.
         noninferior: whether the interval excludes that the first is worse by the margin; None
             without a margin or an interval.
         detectable_difference: true difference that would be found four times in five, see
@@ -87,6 +86,8 @@ class Comparison:
             the tasks; only of `sign_flip_log`.
         ratio_low: lower end of its 95 % interval.
         ratio_high: upper end.
+        less_is_better: whether less of the metric is better: of costs, times and tokens, and of
+            scores whose logs say so.
     """
 
     suite: str
@@ -125,6 +126,7 @@ class Comparison:
     ratio: float | None
     ratio_low: float | None
     ratio_high: float | None
+    less_is_better: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -184,7 +186,7 @@ def compare(
         worst = found
         if margin is not None and (against := contest.paired.against(is_a_ahead=True)):
             (worst,) = find_evidence([against], seed=seed)
-        sign = -1.0 if is_smaller_better(row.metric) else 1.0
+        sign = -1.0 if row.less_is_better else 1.0
         rows.append(
             replace(
                 row,
@@ -238,11 +240,6 @@ def subset(paired: Paired, keep: Iterable[bool]) -> Paired:
     )
 
 
-def is_smaller_better(metric: str) -> bool:
-    """Return whether less of a metric is better: of costs, times and tokens."""
-    return metric in CALL_METRICS
-
-
 def _detectable(contest: Contest, found: Evidence, alpha: float) -> float | None:
     """Return the difference that would be found four times in five; None below 20 clusters."""
     paired, n = contest.paired, found.n_clusters
@@ -272,7 +269,7 @@ def _row(
     ends, (only_a, only_b) = found.interval, found.n_only or (None, None)
     ratio, limits = found.ratio or (None, None)
     difference = float(paired.differences.mean())
-    sign = -1.0 if is_smaller_better(panel.metric.metric) else 1.0
+    sign = -1.0 if panel.less_is_better else 1.0
     return Comparison(
         suite=panel.suite,
         task_set=panel.task_set,
@@ -310,6 +307,7 @@ def _row(
         ratio=ratio,
         ratio_low=limits.low if limits else None,
         ratio_high=limits.high if limits else None,
+        less_is_better=panel.less_is_better,
     )
 
 

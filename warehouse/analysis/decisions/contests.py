@@ -11,6 +11,7 @@ import numpy as np
 from warehouse.analysis.decisions.clusters import set_clusters
 from warehouse.analysis.decisions.comparison import Contest, subset
 from warehouse.analysis.decisions.corrected import raw_metric
+from warehouse.analysis.decisions.directions import set_directions
 from warehouse.analysis.decisions.paired import across_suites, pair, pairs_of_sides, panels
 from warehouse.analysis.decisions.series import (
     ALIASES,
@@ -189,6 +190,7 @@ def _contests(
     choice: Choice,
 ) -> list[Contest]:
     set_clusters(connection, found, choice.cluster)
+    set_directions(connection, found)
     contests = []
     for panel in found:
         names = side_names(panel.series, sides)

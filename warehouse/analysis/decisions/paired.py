@@ -46,6 +46,8 @@ class Panel:
         scale: largest possible value, 1 or 100; None if not known.
         clusters: a number for each task, equal for those that depend on each other: shape (tasks,);
             None if all are independent. See `set_clusters`.
+        less_is_better: whether less of the metric is better: of costs, times and tokens, and of
+            some scores, see `set_directions`.
     """
 
     suite: str
@@ -62,6 +64,7 @@ class Panel:
     is_binary: bool
     scale: float | None
     clusters: Indices | None = None
+    less_is_better: bool = False
 
     def clusters_of(self, tasks: Indices) -> Indices | None:
         """Return the number of each task's cluster, from 0 and without gaps.
@@ -322,6 +325,7 @@ def _panel(
         most=most,
         is_binary=is_binary,
         scale=scale,
+        less_is_better=metric.metric in CALL_METRICS,
     )
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.analysis.decisions.comparison import is_smaller_better
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -70,7 +68,7 @@ def _of_family(rows: Sequence[Comparison]) -> list[Rank]:
     n_pairs = len({frozenset((row.a, row.b)) for row in rows})
     if len(names) < _FEWEST or n_pairs < len(names) * (len(names) - 1) / 2:
         return []
-    sign = -1 if is_smaller_better(rows[0].metric) else 1
+    sign = -1 if rows[0].less_is_better else 1
     # Of the comparison with the most tasks.
     means: dict[str, tuple[int, float]] = dict.fromkeys(names, (0, 0.0))
     advantages = dict.fromkeys(names, 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warehouse.analysis.decisions.comparison import ALPHA, is_smaller_better
+from warehouse.analysis.decisions.comparison import ALPHA
 
 if TYPE_CHECKING:
     from warehouse.analysis.decisions.comparison import Comparison
@@ -132,7 +132,8 @@ def _claim(row: Comparison) -> str:
         size = f"{_reduction(row.ratio) if row.ratio else size_of(row, abs(row.difference))} "
     if row.metric in _PHRASES and (row.metric != "passed" or _is_pass_rate(row)):
         return _PHRASES[row.metric].format(winner, size, loser)
-    return f"{winner} scores {size}more in {row.metric} than {loser}"
+    more = "less" if row.less_is_better else "more"
+    return f"{winner} scores {size}{more} in {row.metric} than {loser}"
 
 
 def _reduction(ratio: float) -> str:
@@ -142,7 +143,7 @@ def _reduction(ratio: float) -> str:
 
 def _winner(row: Comparison) -> tuple[str, str]:
     is_a = row.difference > 0 if row.ratio is None else row.ratio > 1
-    if is_smaller_better(row.metric):
+    if row.less_is_better:
         is_a = not is_a
     return (row.a, row.b) if is_a else (row.b, row.a)
 

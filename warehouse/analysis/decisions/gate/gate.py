@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from warehouse.analysis.decisions.clusters import set_clusters
 from warehouse.analysis.decisions.contests import unanswered_calls
 from warehouse.analysis.decisions.corrected import raw_metric
+from warehouse.analysis.decisions.directions import set_directions
 from warehouse.analysis.decisions.gate.calls import read_totals
 from warehouse.analysis.decisions.gate.corrected import (
     corrected_drop,
@@ -358,14 +359,22 @@ class _Gate:
                 found, missing = pass_hat_series(found, rule.k, missing=missing), "exclude"
             read = self._without_calibrating_labels(panels(found, missing=missing))
             self._set_clusters(read)
+            set_directions(self._connection, read)
             if rule.is_corrected:
                 read = [panel for panel in read if has_labels(self._connection, panel)]
             self._panels[key] = read
-        return [
+        meant = [
             panel
             for panel in self._panels[key]
             if self._is_meant(rule, panel.suite, panel.task_set)
         ]
+        for panel in meant:
+            if panel.less_is_better:
+                raise BadInput(
+                    f"{rule.kind}: less of {metric} is better in {panel.suite}/{panel.task_set}, "
+                    "as its logs say; limits are of metrics of which more is better"
+                )
+        return meant
 
     def _without_calibrating_labels(self, read: list[Panel]) -> list[Panel]:
         """Leave out labels of some of the answers that a judge rated: they show how good it is."""
