@@ -8,7 +8,7 @@
 -- wall_clock_ms: from the start of the first call to the end of the last, milliseconds; NULL where
 --     no call has an end
 -- n_results: results of the run
--- n_tasks: different tasks of the results
+-- n_tasks: different tasks of the results; equal ids in two task sets are two tasks
 -- is_replay: whether answers of the run came from a file (provider `replay`) and not from a model
 -- label: gold or silver: label of the ground truth, in suites with one; see poster_labels
 -- label_basis: whether a gold label is proven in the store or declared at an import

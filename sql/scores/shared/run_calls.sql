@@ -11,7 +11,8 @@ SELECT
     min(calendar_date(calls.run_date)) AS first_date,
     min(calls.started_at) AS first_started_at,
     count(*) FILTER (NOT calls.is_replaced) AS n_results,
-    count(DISTINCT calls.task_id) FILTER (NOT calls.is_replaced) AS n_tasks,
+    count(DISTINCT hash(text_hash(calls.task_set), text_hash(calls.task_id)))
+        FILTER (NOT calls.is_replaced AND calls.task_id IS NOT NULL) AS n_tasks,
     coalesce(bool_or(setups.is_replay) FILTER (NOT calls.is_replaced), false) AS is_replay,
     max(coalesce(calls.ended_at, calls.started_at)) FILTER (NOT calls.is_replaced) AS ended_at,
     epoch_ms(max(calls.ended_at) FILTER (NOT calls.is_replaced))
