@@ -33,7 +33,8 @@ SELECT
     calls.n_judged + calls.n_open
         - coalesce(if(calls.is_counted, unjudged.n_counted, unjudged.n_others), 0) AS n_outcomes,
     calls.first_date,
-    calls.last_date
+    calls.last_date,
+    calls.entry
 FROM scores.entry_calls AS calls
 JOIN scores.entries AS entries ON calls.entry = entries.entry
 LEFT JOIN unjudged ON calls.entry = unjudged.entry
