@@ -18,6 +18,7 @@ from warehouse.app.console.cli import (
     table_options,
 )
 from warehouse.core.errors import BadInput, CheckFailed
+from warehouse.core.text.figures import counted
 
 if TYPE_CHECKING:
     from warehouse.app.posters.adjudication import AdjudicationSession, Choice, Record
@@ -60,7 +61,7 @@ def import_(path: Path, folder: Path, dataset: str | None) -> None:
     if not counts:
         raise BadInput(f"{folder}: contains no <annotator>/<poster id>.json")
     for annotator, count in counts.items():
-        say(f"{annotator}: {count} records")
+        say(f"{annotator}: {counted(count, 'record')}")
 
 
 @annotate.command("list")

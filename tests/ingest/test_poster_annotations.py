@@ -97,9 +97,21 @@ def test_one_annotator_is_not_enough(samples, tmp_path):
     folder.mkdir(parents=True)
     record = SAMPLES / "benchmark" / "ground_truth" / f"{lonely}.json"
     (folder / f"{lonely}.json").write_bytes(record.read_bytes())
-    assert "dao: 1 records" in run(samples.path, "annotate", "import", folder.parent)
+    assert "dao: 1 record\n" in run(samples.path, "annotate", "import", folder.parent)
     command = ("annotate", "adjudicate", lonely, "--by", "Cho", "--from", record)
     assert "two different annotators" in run(samples.path, *command, code=2)
+
+
+@pytest.mark.slow
+def test_files_that_are_no_records_of_posters_are_refused(samples, tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "settings.json").write_text("{}")
+    before = rows(samples, "FROM annotations")
+    said = run(samples.path, "annotate", "import", tmp_path, code=2)
+    assert "site: the dataset 'tours' has no poster 'settings'; files are" in said
+    said = run(samples.path, "annotate", "import", tmp_path, "--dataset", "tour", code=2)
+    assert "the store has no posters of a dataset 'tour'; did you mean 'tours'?" in said
+    assert rows(samples, "FROM annotations") == before
 
 
 @pytest.mark.slow
