@@ -125,7 +125,7 @@ def test_a_prompt_is_listed_once_with_the_number_of_its_results(path):
         (["-i", "crab", "--part", "answer"], {"chat", "one"}),
         (["crab", "--where", "passed = false"], {"trial"}),
         (["crab", "--where", "model = 'gpt' -- and so on"], {"chat", "one"}),
-        (["crab", "--run", "other"], set()),
+        (["zebra"], set()),
         (["crab", "--suite", "arena", "--task-set", "core"], {"chat", "one", "trial"}),
         (["^not"], {"chat"}),
         (["txt$"], {"trial"}),
@@ -142,6 +142,12 @@ def test_options_choose_results_and_patterns(path, options, results):
     else:
         assert (rows.code, rows.out) == (1, "")
         assert f"nothing matches '{options[0]}'" in rows.err
+
+
+def test_names_that_no_result_has_are_told(path):
+    for options in (["--run", "other"], ["--model", "gptt"]):
+        ended = grep(path, "crab", *options)
+        assert (ended.code, f"{options[1]!r}; " in ended.err) == (2, True), ended.err
 
 
 def test_an_excerpt_has_the_match_and_some_of_its_text(path):

@@ -20,11 +20,14 @@ from warehouse.app.console.cli import (
     table_options,
 )
 from warehouse.app.console.completion import complete_model, complete_run, complete_suite
-from warehouse.core.errors import CheckFailed
+from warehouse.core.errors import BadInput, CheckFailed
+from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    import duckdb
 
     from warehouse.core.types import Row
 
@@ -109,6 +112,8 @@ def grep(
     )
     with open_store(path).reading() as connection:
         rows, n_rows = search(connection, wanted, limit)
+        if not rows:
+            _check_names(connection, wanted.equal)
     if not rows:
         raise CheckFailed(f"nothing matches {pattern!r}")
     if output.fmt == "table" and sys.stdout.isatty() and not (output.is_wide or output.columns):
@@ -118,6 +123,20 @@ def grep(
         print_values(COLUMNS, rows, output.fmt, output.layout())
     if n_rows > limit:
         note_wrapped(f"the first {limit:,} of {n_rows:,} matches; --limit shows more")
+
+
+def _check_names(connection: duckdb.DuckDBPyConnection, equal: Mapping[str, str]) -> None:
+    """Check that there are results of what a search was limited to.
+
+    Raises:
+        BadInput: there are none.
+    """
+    for column, value in equal.items():
+        query = f"SELECT DISTINCT {column} FROM results WHERE {column} IS NOT NULL"  # noqa: S608
+        names = [name for (name,) in connection.execute(query).fetchall()]
+        if value not in names:
+            hint = did_you_mean(value, names, "`evalstore runs` lists runs and models")
+            raise BadInput(f"no result has the {column} {value!r}; {hint}")
 
 
 def _listing(rows: Sequence[Row]) -> Iterator[str]:
