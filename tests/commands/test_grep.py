@@ -125,7 +125,6 @@ def test_a_prompt_is_listed_once_with_the_number_of_its_results(path):
         (["-i", "crab", "--part", "answer"], {"chat", "one"}),
         (["crab", "--where", "passed = false"], {"trial"}),
         (["crab", "--where", "model = 'gpt' -- and so on"], {"chat", "one"}),
-        (["zebra"], set()),
         (["crab", "--suite", "arena", "--task-set", "core"], {"chat", "one", "trial"}),
         (["^not"], {"chat"}),
         (["txt$"], {"trial"}),
