@@ -23,8 +23,9 @@
 --     none is missing. Tasks whose validator judges nothing have none to miss
 -- max_pass_rate: the same if every such answer had passed
 -- remark: where verdicts are missing, what pass_rate is of, and both bounds, in words; where calls got no
---     answer, how many; of a corrected metric, which labels it is made of, or why there is no score;
---     likewise of one of votes; of an adaptive run, that there is none; else NULL
+--     answer, how many; of a score of which less is better, that it is one; of a corrected metric, which
+--     labels it is made of, or why there is no score; likewise of one of votes; of an adaptive run, that
+--     there is none; else NULL
 -- n_tasks: tasks asked, those without an answer included
 -- n_clusters: clusters of the judged or scored tasks, where some depend on each other (questions about
 --     one passage): the interval is of clusters, and there is none below 6; NULL where no two tasks are
@@ -64,7 +65,8 @@
 --     where none passed, and of an adaptive run
 -- stopped_rate: share of the trials of known end that ended by a limit, by time or by an error
 -- score: mean over the tasks of the metric, attempts averaged, on the metric's own scale (app_quality:
---     0 to 100); of votes a log score, which is no rate: see docs/judges.md; NULL for `passed`
+--     0 to 100), the lowest first where logs say that less is better; of votes a log score, which is
+--     no rate: see docs/judges.md; NULL for `passed`
 -- score_low: lower end of the 95 % interval of the score; see metrics
 -- score_high: upper end of that interval
 -- n_scored: tasks behind the score
@@ -326,6 +328,7 @@ compared AS (
                 n_covered DESC, n_tasks, n_alike DESC, position DESC, provider, model, settings
         ) AS asked_of_set
     FROM shown
+    LEFT JOIN scores.lesser_metrics USING (suite, task_set, metric)
 )
 
 SELECT
@@ -343,7 +346,7 @@ SELECT
     boards.pass_rate_high,
     boards.min_pass_rate,
     boards.max_pass_rate,
-    coalesce(boards.remark, pass_rate_remark(
+    coalesce(boards.remark, if(boards.is_lesser IS NULL, pass_rate_remark(
         boards.pass_rate,
         boards.n_rated,
         boards.n_tasks,
@@ -351,7 +354,7 @@ SELECT
         boards.max_pass_rate,
         boards.n_unanswered,
         boards.n_results
-    )) AS remark,
+    ), 'less is better')) AS remark,
     boards.n_tasks,
     boards.n_clusters,
     boards.n_tasks - boards.n_rated AS n_unjudged,
@@ -416,5 +419,5 @@ LEFT JOIN tool_tiers AS tiers
 ORDER BY
     is_main DESC, suite, task_set, CASE WHEN NOT is_main THEN metric END, scorer, filter,
     is_comparable DESC, coalesce(min_pass_rate, pass_rate) DESC NULLS LAST,
-    score DESC NULLS LAST,
+    if(boards.is_lesser, -boards.score, boards.score) DESC NULLS LAST,
     provider, model, settings

@@ -30,12 +30,14 @@ WITH boards AS (
         run_id,
         pass_rate,
         score,
+        if(is_lesser, -1, 1) AS direction,
         row_number() OVER (
             PARTITION BY suite, task_set
-            ORDER BY coalesce(min_pass_rate, pass_rate, score) DESC, provider, model, settings
+            ORDER BY direction * coalesce(min_pass_rate, pass_rate, score) DESC, provider, model, settings
         ) AS place,
         count(*) OVER (PARTITION BY suite, task_set) AS n_models
     FROM leaderboard
+    LEFT JOIN scores.lesser_metrics USING (suite, task_set, metric)
     WHERE is_main AND is_comparable AND coalesce(pass_rate, score) IS NOT NULL
 ),
 
@@ -45,7 +47,7 @@ pairs AS (
         a.task_set,
         a.place AS place_a,
         b.place AS place_b,
-        pairs.mean_difference AS difference,
+        a.direction * pairs.mean_difference AS difference,
         pairs.n_differing,
         pairs.difference_low,
         pairs.difference_high,
