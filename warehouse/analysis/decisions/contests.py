@@ -11,7 +11,6 @@ import numpy as np
 from warehouse.analysis.decisions.clusters import set_clusters
 from warehouse.analysis.decisions.comparison import Contest, subset
 from warehouse.analysis.decisions.corrected import raw_metric
-from warehouse.analysis.decisions.directions import set_directions
 from warehouse.analysis.decisions.paired import across_suites, pair, pairs_of_sides, panels
 from warehouse.analysis.decisions.series import (
     ALIASES,
@@ -64,6 +63,12 @@ WHERE len(scored.scored) > 0
 GROUP BY scored.metric
 HAVING count(DISTINCT sides.side) > 1
 ORDER BY scored.metric
+"""
+# Error rates and perplexities, by what their logs say.
+_LESSER = """
+SELECT suite, task_set, metric
+FROM scores.lesser_metrics
+SEMI JOIN (SELECT unnest($suite) AS suite, unnest($task_set) AS task_set) USING (suite, task_set)
 """
 _ANSWERED = """
 SELECT DISTINCT sides.side
@@ -199,6 +204,26 @@ def _contests(
             if len(paired.tasks):
                 contests.append(Contest(a=names[a], b=names[b], paired=paired))
     return contests
+
+
+def set_directions(connection: duckdb.DuckDBPyConnection, panels: Sequence[Panel]) -> None:
+    """Set of which panels of scores less is better; of several suites, if all say so.
+
+    Args:
+        connection: an open warehouse.
+        panels: the panels, whose `less_is_better` is set.
+    """
+    scores = [panel for panel in panels if panel.metric.metric not in {VERDICT, *CALL_METRICS}]
+    if not scores:
+        return
+    sets = sorted({(one.key.suite, one.key.task_set) for panel in scores for one in panel.series})
+    suites, task_sets = zip(*sets, strict=True)
+    parameters = {"suite": list(suites), "task_set": list(task_sets)}
+    lesser = {*connection.execute(_LESSER, parameters).fetchall()}
+    for panel in scores:
+        metric = panel.metric.metric
+        of_panel = {(one.key.suite, one.key.task_set, metric) for one in panel.series}
+        panel.less_is_better = of_panel <= lesser
 
 
 def side_names(series: Sequence[Series], sides: Sequence[ResolvedSide]) -> list[str]:

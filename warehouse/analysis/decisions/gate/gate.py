@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warehouse.analysis.decisions.clusters import set_clusters
-from warehouse.analysis.decisions.contests import unanswered_calls
+from warehouse.analysis.decisions.contests import set_directions, unanswered_calls
 from warehouse.analysis.decisions.corrected import raw_metric
-from warehouse.analysis.decisions.directions import set_directions
 from warehouse.analysis.decisions.gate.calls import read_totals
 from warehouse.analysis.decisions.gate.corrected import (
     corrected_drop,
@@ -43,7 +42,7 @@ from warehouse.analysis.decisions.gate.words import p_words, series_name
 from warehouse.analysis.decisions.paired import pair, pairs_between, panels
 from warehouse.analysis.decisions.pass_hat import pass_hat_series
 from warehouse.analysis.decisions.rescored import find_rescorer
-from warehouse.analysis.decisions.series import VERDICT, read_series
+from warehouse.analysis.decisions.series import CALL_METRICS, VERDICT, read_series
 from warehouse.analysis.decisions.sides import ResolvedSide, parse_side, resolve_sides
 from warehouse.core.errors import BadInput
 
@@ -369,7 +368,8 @@ class _Gate:
             if self._is_meant(rule, panel.suite, panel.task_set)
         ]
         for panel in meant:
-            if panel.less_is_better:
+            # Costs and times are refused with the rules.
+            if panel.less_is_better and metric not in CALL_METRICS:
                 raise BadInput(
                     f"{rule.kind}: less of {metric} is better in {panel.suite}/{panel.task_set}, "
                     "as its logs say; limits are of metrics of which more is better"
