@@ -47,11 +47,12 @@ _FIGURES = f"""
 SELECT
     suite, run_id, provider, model, settings, task_set, scorer, metric, filter,
     'mean' AS statistic, mean AS value, stderr, 'sample' AS stderr_method, mean_low AS low,
-    mean_high AS high, interval_method, n_tasks AS n, NULL::BOOLEAN AS higher_is_better,
+    mean_high AS high, interval_method, n_tasks AS n, NOT is_lesser AS higher_is_better,
     NULL AS reducer, NULL AS reducer_parameters, NULL AS extra,
     interval_method = 'wilson' AS is_binary, min >= 0 AND max <= 1 AS is_share
 FROM metrics
 {OF_RUNS}
+LEFT JOIN scores.lesser_metrics USING (suite, task_set, metric)
 WHERE reducer = 'mean' AND mean IS NOT NULL AND (remark IS NULL OR metric = 'passed')
 ORDER BY suite, run_id, task_set, metric <> 'passed', metric, scorer, filter
 """  # noqa: S608 - only names of our own

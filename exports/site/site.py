@@ -223,6 +223,7 @@ class Site:
             has=self.has,
             menu=menu,
             menu_suites=list(self.once(suite_places)) if self.has("suite") else [],
+            lesser_metrics=self.once(lesser_metrics),
             site=self,
             **contents.values,
         )
@@ -247,6 +248,12 @@ class Site:
 def suite_places(site: Site) -> dict[str, int]:
     """Return the place of each suite in lists: first those the reader ran, then the newest."""
     return {row["suite"]: place for place, row in enumerate(site.rows(_SUITE_ORDER))}
+
+
+def lesser_metrics(site: Site) -> set[tuple[str, str, str]]:
+    """Return the scores of which less is better: suite, task set and name."""
+    rows = site.rows("FROM scores.lesser_metrics")
+    return {(row["suite"], row["task_set"], row["metric"]) for row in rows}
 
 
 def shown_types(site: Site, types: Sequence[PageType]) -> Sequence[PageType]:

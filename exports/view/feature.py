@@ -65,7 +65,8 @@ def explained(
     made: Response = PlainTextResponse(f"{message}\n")
     if "text/html" in request.headers.get("accept", ""):
         path = request.url.path.removeprefix("/")
-        again = path.rpartition("/")[2] if request.url.query else ""
+        # Another page of the same folder, whatever its name looks like.
+        again = "./" + path.rpartition("/")[2] if request.url.query else ""
         # Where the store cannot be read now, the text has to do.
         with suppress(EvalstoreError):
             made = page_response(pages, path, "refused.html", title, message=message, again=again)

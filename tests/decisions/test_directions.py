@@ -1,11 +1,13 @@
-"""Scores of which less is better, as their logs say: every output puts the lowest first."""
+"""Scores of which less is better, as their logs say: the lowest is first, and called better."""
 
 import json
+import re
 
 import pytest
-from support import add_rows, command
+from support import add_rows, command, new_store
 
-from exports.site.pages import model
+from exports.site.addresses import compare_page
+from exports.site.pages import compare, model
 from exports.site.site import opened_site
 from warehouse.analysis.charts.panels import panels_of
 from warehouse.analysis.charts.registry import CHARTS
@@ -15,29 +17,35 @@ SUITE = {"suite": "speech", "generation": "root"}
 ERRORS = {"low": 0, "middle": 3, "high": 6}
 
 
-@pytest.fixture
-def errors(store):
-    """Return a store of three models with error rates of 30 tasks each."""
-    runs = [{**SUITE, "run_id": name, "content_id": name, "model": name} for name in ERRORS]
-    cells = [(name, task) for name in ERRORS for task in range(30)]
+def add_run(store, run_id, least, **header):
+    """Add a run with an error rate for each of 30 tasks, from `least` on."""
+    run = {**SUITE, "run_id": run_id}
     results = [
-        {**SUITE, "run_id": name, "content_id": f"{name}{task}", "seq": task, "task_id": f"t{task}"}
-        | {"cost_usd": 1.0 + ERRORS[name]}
-        for name, task in cells
+        {**run, "content_id": f"{run_id}{task}", "seq": task, "task_id": f"t{task}"}
+        | {"cost_usd": 1.0 + least}
+        for task in range(30)
     ]
     scores = [
-        {**SUITE, "run_id": name, "content_id": f"{name}{task}s", "result_id": f"{name}{task}"}
-        | {"metric": "wer", "value": ERRORS[name] + task % 3}
-        for name, task in cells
+        {**run, "content_id": f"{run_id}{task}s", "result_id": f"{run_id}{task}"}
+        | {"metric": "wer", "value": least + task % 3}
+        for task in range(30)
     ]
-    reported = [
-        {**SUITE, "run_id": name, "content_id": f"{name} reported", "model": name}
-        | {"seq": 0, "task_set": "speech", "metric": "wer", "higher_is_better": False}
-        for name in ERRORS
-    ]
-    tables = {"results": results, "result_scores": scores, "reported_metrics": reported}
-    add_rows(Lake(store.path), runs=runs, **tables)
+    reported = {**run, "content_id": f"{run_id}r", "seq": 0, "task_set": "speech", "metric": "wer"}
+    tables = {
+        "runs": [{**run, "content_id": run_id, **header}],
+        "results": results,
+        "result_scores": scores,
+        "reported_metrics": [reported | {"higher_is_better": False}],
+    }
+    add_rows(Lake(store.path), **tables)
     store.sync()
+
+
+@pytest.fixture
+def errors(store):
+    """Return a store of three models with error rates."""
+    for name, least in ERRORS.items():
+        add_run(store, name, least, model=name)
     return store
 
 
@@ -87,3 +95,39 @@ def test_the_page_of_a_model_says_which_is_better(errors):
             [page] = site.pages(model.PAGE_TYPE, {pages[name]: (name,)})
             text = page.data.decode()
             assert (text.count(">better</b>"), text.count(">worse</b>")) == (better, worse)
+
+
+def test_a_missing_score_is_not_counted_as_the_best(errors):
+    sides = ("compare", "low", "high", "--metric", "wer", "--missing", "fail")
+    ended = command(errors.path, *sides)
+    assert (ended.code, "would count as the best" in " ".join(ended.err.split())) == (2, True)
+
+
+def test_pages_of_comparisons_say_which_side_is_better(errors):
+    path = compare_page("speech", "speech")
+    with opened_site(errors, [], samples="none") as site:
+        [page] = site.pages(compare.PAGE_TYPE, {path: (path,)})
+    first = page.data.decode().partition("</section>")[0]
+    ends = re.findall(r"<small dir=.auto.>(low|middle) better</small>", first)
+    # The mark is at -3, on the left.
+    assert ends == ["low", "middle"]
+    tones = re.findall(r'<b class="(good|bad)">(\d)</b>', first)
+    assert {(tone, int(value) < 3) for tone, value in tones} == {("good", True), ("bad", False)}
+
+
+def test_less_errors_than_before_are_a_gain(errors):
+    add_run(errors, "later", 0, model="high", run_date="2030-01-01")
+    with opened_site(errors, [], samples="none") as site:
+        addresses = model.PAGE_TYPE.addresses(site)
+        [path] = [path for path, about in addresses.items() if about == ("high",)]
+        [page] = site.pages(model.PAGE_TYPE, {path: ("high",)})
+    assert re.findall(r'<b class="(good|bad)">-', page.data.decode()) == ["good"]
+
+
+def test_an_export_keeps_the_direction(errors, tmp_path):
+    command(errors.path, "export", "eee", "--to", tmp_path / "eee")
+    again = new_store(tmp_path / "again")
+    command(again.path, "import", tmp_path / "eee")
+    again.sync()
+    board = "SELECT model FROM leaderboard WHERE metric <> 'passed'"
+    assert again.sql(board).fetchall() == [(name,) for name in ERRORS]

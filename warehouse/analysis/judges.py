@@ -47,7 +47,7 @@ _PEOPLE = """
 WITH items AS (
     SELECT
         coalesce(result_suite, suite) AS suite, criterion,
-        min(concat_ws('/', task_set, task_id)) AS unit,
+        min(concat_ws('/', task_set, coalesce(task_id, answer))) AS unit,
         count(DISTINCT coalesce(label, CAST(value AS VARCHAR))) = 1 AS is_same
     FROM ratings
     WHERE rater_kind = 'human' AND is_current AND status = 'ok'

@@ -65,8 +65,7 @@
 --     where none passed, and of an adaptive run
 -- stopped_rate: share of the trials of known end that ended by a limit, by time or by an error
 -- score: mean over the tasks of the metric, attempts averaged, on the metric's own scale (app_quality:
---     0 to 100), the lowest first where logs say that less is better; of votes a log score, which is
---     no rate: see docs/judges.md; NULL for `passed`
+--     0 to 100); of votes a log score, which is no rate: see docs/judges.md; NULL for `passed`
 -- score_low: lower end of the 95 % interval of the score; see metrics
 -- score_high: upper end of that interval
 -- n_scored: tasks behind the score

@@ -192,9 +192,9 @@ SELECT
     max_pass_rate,
     coalesce(
         adaptive_remark(is_adaptive),
-        pass_rate_remark(
+        if(is_lesser IS NULL, pass_rate_remark(
             pass_rate, n_rated, n_tasks, min_pass_rate, max_pass_rate, n_unanswered, n_results
-        )
+        ), 'less is better')
     ) AS remark,
     lag(pass_rate) OVER earlier AS previous_pass_rate,
     score,
@@ -223,6 +223,7 @@ SELECT
         ))
     END AS p_holm
 FROM ranked
+LEFT JOIN scores.lesser_metrics USING (suite, task_set, metric)
 WINDOW earlier AS (
     PARTITION BY suite, task_set, metric, scorer, filter, provider, model, settings
     ORDER BY position

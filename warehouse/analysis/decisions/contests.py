@@ -196,6 +196,7 @@ def _contests(
 ) -> list[Contest]:
     set_clusters(connection, found, choice.cluster)
     set_directions(connection, found)
+    _check_missing(found, choice)
     contests = []
     for panel in found:
         names = side_names(panel.series, sides)
@@ -204,6 +205,15 @@ def _contests(
             if len(paired.tasks):
                 contests.append(Contest(a=names[a], b=names[b], paired=paired))
     return contests
+
+
+def _check_missing(found: Sequence[Panel], choice: Choice) -> None:
+    for panel in found:
+        if choice.missing == "fail" and panel.less_is_better:
+            raise BadInput(
+                f"--missing fail: less of {panel.metric.metric} is better, so that a missing value "
+                "would count as the best"
+            )
 
 
 def set_directions(connection: duckdb.DuckDBPyConnection, panels: Sequence[Panel]) -> None:

@@ -178,9 +178,7 @@ def _share_excluded(row: Comparison) -> float:
 
 
 def _warn_of_missing(row: Comparison) -> None:
-    from warehouse.analysis.decisions.series import CALL_METRICS
-
-    hint = "" if row.metric in CALL_METRICS else "; --missing fail counts them as 0"
+    hint = "" if row.less_is_better else "; --missing fail counts them as 0"
     note_wrapped(
         f"warning: {row.n_excluded} of {row.n_tasks + row.n_excluded} tasks of {row.a} and {row.b} "
         f"are left out: only one side has a value of {row.metric} (asked but not judged: "

@@ -136,7 +136,8 @@ def _check_names(connection: duckdb.DuckDBPyConnection, equal: Mapping[str, str]
         names = [name for (name,) in connection.execute(query).fetchall()]
         if value not in names:
             hint = did_you_mean(value, names, "`evalstore runs` lists runs and models")
-            raise BadInput(f"no result has the {column} {value!r}; {hint}")
+            option = column.removesuffix("_id").replace("_", "-")
+            raise BadInput(f"--{option}: no result is of {value!r}; {hint}")
 
 
 def _listing(rows: Sequence[Row]) -> Iterator[str]:
