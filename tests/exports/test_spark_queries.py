@@ -23,7 +23,7 @@ QUERIES = dict(
 OWN = {
     "What was the pass rate of every run?": """
         SELECT suite, run_id, model, settings, task_set, n_passed, n_trials, pass_rate,
-            pass_rate_low, pass_rate_high
+            wilson_low(n_passed, n_trials), wilson_high(n_passed, n_trials)
         FROM pass_rates WHERE n_trials > 0""",
     "Which of two models is better on the tasks that both did?": """
         SELECT suite, model_a, model_b, n_tasks, n_only_a, n_only_b, pass_rate_difference

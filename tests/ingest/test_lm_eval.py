@@ -50,7 +50,7 @@ def test_a_run_is_its_results_and_samples(store, run):
     assert (run_id, models, seed, n_results) == (TIME, ["org/m"], 7, 15)
     assert (str(started), (ended - started).total_seconds()) == ("2026-03-04 05:06:07.500000", 12.5)
     assert commit == "abc1234"
-    assert n_tasks == 9
+    assert n_tasks == 6 + 9  # of the two task sets
     assert rows(store, "SELECT task_set, pass_rate FROM leaderboard WHERE is_main ORDER BY 1") == [
         ("capitals", 0.5),
         ("rivers", 4 / 9),

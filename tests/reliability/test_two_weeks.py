@@ -167,9 +167,11 @@ def _of_run(found, label, calls, before, previous_rate):
     """Add the rows of one model in one run; `before` has the last run and share of each task."""
     model, judged, usd = calls[0].model, _judged(calls), _costs(calls)
     rate = statistics.mean(_passed(calls))
+    # Of so few tasks with different numbers of attempts there is no interval.
+    by_tasks, *ends = _rate(calls)
     found["pass_rates"].append(
         (label, model, len(calls), len(judged), sum(judged), len(calls), rate,
-         *_wilson(rate, len(calls)))
+         *(ends if math.isclose(by_tasks, rate) else (None, None)))
     )  # fmt: skip
     tokens = [call.tokens for call in calls if call.tokens]
     sums = (
