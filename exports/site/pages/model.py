@@ -78,11 +78,8 @@ GROUP BY model
 # Each pair from both sides.
 _PAIRED = """
 WITH pairs AS (
-    SELECT
-        tested.*, mean_difference AS difference, n_better_a + n_better_b AS n_differing,
-        coalesce(is_lesser, false) AS less_is_better
-    FROM scores.tested_pairs AS tested
-    LEFT JOIN scores.lesser_metrics USING (suite, task_set, metric)
+    SELECT *, mean_difference AS difference, n_better_a + n_better_b AS n_differing
+    FROM scores.tested_pairs
 ),
 
 sides AS (
@@ -90,15 +87,14 @@ sides AS (
         suite, task_set, metric, scorer, provider_a AS provider, model_a AS model,
         settings_a AS settings, provider_b AS other_provider, model_b AS other,
         settings_b AS other_settings, n_tasks, difference, difference_low, difference_high, p_holm,
-        n_differing, less_is_better
+        n_differing
     FROM pairs
     UNION ALL
     SELECT
         suite, task_set, metric, scorer, provider_b AS provider, model_b AS model,
         settings_b AS settings, provider_a AS other_provider, model_a AS other,
         settings_a AS other_settings, n_tasks, -difference AS difference,
-        -difference_high AS difference_low, -difference_low AS difference_high, p_holm, n_differing,
-        less_is_better
+        -difference_high AS difference_low, -difference_low AS difference_high, p_holm, n_differing
     FROM pairs
 )
 
